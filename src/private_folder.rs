@@ -42,7 +42,7 @@ impl PrivateFolder {
     /// Makes a folder in it.
     pub fn folder(&self, name: &str) -> Result<PathBuf> {
         let path = self.folder.path().join(name);
-        make(&path)?;
+        make_folders(&path)?;
         Ok(path)
     }
 }
@@ -62,16 +62,18 @@ pub(crate) fn remove_all() {
 }
 
 /// Writes a new file that only its owner can read.
-pub(crate) fn write(path: &Path, content: &str) -> Result<()> {
+pub(crate) fn write(path: &Path, content: &[u8]) -> Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)?.write_all(content.as_bytes())
+    options.open(path)?.write_all(content)
 }
 
-fn make(path: &Path) -> Result<()> {
+/// Makes a folder, and those above it that are missing, which only their owner can read.
+pub(crate) fn make_folders(path: &Path) -> Result<()> {
     let mut builder = DirBuilder::new();
+    builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(path)

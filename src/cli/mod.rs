@@ -1,7 +1,6 @@
 //! The groups of flags that commands share. The flags of one command are in its file in [`crate::commands`].
 
 mod compare;
-mod connection;
 mod familiar;
 mod input;
 mod mistyped;
@@ -10,10 +9,10 @@ mod prune;
 mod typed;
 mod wait;
 
+pub use crate::client::ConnectOptions;
 pub use compare::{
     AutoscalerChoice, BaseArgs, CompareArgs, EvidenceArgs, EvidenceChoice, ForceChoice, ReplaceChoice, WritingArgs,
 };
-pub use connection::ConnectionArgs;
 pub use input::{ConfigArgs, FromSource, HooksChoice, InputArgs, OverlayArgs, ShardArgs, ValidateLevel};
 pub(crate) use mistyped::hint_for;
 pub use output::{ConsoleArgs, OutputArgs, OutputTarget, TextArgs};

@@ -34,7 +34,7 @@ pub enum AllowChoice {
     Definitions,
     /// Objects in namespaces that neither a manifest nor `--namespace` names
     OtherNamespaces,
-    /// More than half of the members of the set, if these are at least ten
+    /// More than half of the members of the set, in a run that deletes at least ten
     Most,
 }
 

@@ -6,10 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use http::{Response, StatusCode};
+use http::Response;
 use kube::client::Body;
 use reconcile_core::object::Projection;
 use reconcile_core::request::{Address, RequestCounts, RequestError};
+use tokio::task::spawn_blocking;
 use tokio_util::sync::CancellationToken;
 
 use super::auth::session::{Session, Sessions};
@@ -17,7 +18,7 @@ use super::early::EarlyReads;
 use super::options::{ConnectOptions, Log, RequestTimeout};
 use super::request::{BodyReader, Counters, Request, RequestKind, Warnings};
 use super::transport::endpoint::{Contact, Endpoint};
-use super::transport::exchange::{Exchange, Parsed, Whole};
+use super::transport::exchange::{Exchange, Parsed, Whole, parsed};
 use super::transport::pace::{LoadSignal, Pace};
 use super::transport::watch::Watch;
 use super::transport::{exchange, retry};
@@ -222,12 +223,7 @@ impl Cluster {
         match self.0.early.answer(&request).await {
             Some(answer) => {
                 let body = BodyReader::from(answer?.into_body());
-                let parsed = tokio::task::spawn_blocking(move || parse(body)).await;
-                let unreadable = |cause: &str| RequestError::Unreadable {
-                    server: self.server().to_owned(),
-                    cause: cause.to_owned(),
-                };
-                parsed.map_err(|_| unreadable("its parser failed"))?.map_err(|_| unreadable("it is not JSON"))
+                parsed(self.server(), spawn_blocking(move || parse(body)).await)
             }
             None => self.answer(&request, &Parsed { limit, parse: Arc::new(parse) }).await.map(Response::into_body),
         }
@@ -339,7 +335,8 @@ impl Cluster {
     async fn open(&self, session: &Session, request: &Request) -> Result<Body, RequestError> {
         let deadline = Deadline::new(self.0.timeout);
         let opening = exchange::open(&session.client, &self.0.endpoint, request, deadline);
-        self.attempt(session, request, opening, |_| StatusCode::OK.as_u16()).await
+        let (_, body) = self.attempt(session, request, opening, |(head, _)| head.status.as_u16()).await?;
+        Ok(body)
     }
 
     async fn once<E: Exchange>(

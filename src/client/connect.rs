@@ -7,7 +7,7 @@ use super::cluster::Cluster;
 use super::error::not_found;
 use super::kubeconfig::credentials::Credentials;
 use super::kubeconfig::kuberc::PluginPolicy;
-use super::kubeconfig::loader::{Kubeconfig, KubeconfigError};
+use super::kubeconfig::loader::Kubeconfig;
 use super::kubeconfig::settings::ConnectionSettings;
 use super::options::{ConnectOptions, Environment};
 use super::transport::connector::Connector;
@@ -16,25 +16,16 @@ use super::transport::proxy;
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::text::without_credentials;
 
-/// The context and the server of a connection that is not prepared yet.
-#[derive(Clone, Copy, Debug)]
-pub struct Destination<'a> {
-    /// The context of the kubeconfig, if one is used.
-    pub context: Option<&'a str>,
-    /// The URL of the server.
-    pub server: &'a str,
-}
-
 /// Prepares the connection that flags, kubeconfig and environment describe. Nothing is sent yet; a credential plugin runs, once.
 pub async fn connect(options: &ConnectOptions, environment: &Environment) -> Result<Cluster, Diagnostic> {
-    connect_if(options, environment, |_| Ok(())).await
+    connect_if(options, environment, |_, _| Ok(())).await
 }
 
-/// Connects as [`connect`] does if the destination is allowed; otherwise no credential plugin runs.
+/// Connects as [`connect`] does if the context, if one is used, and the URL of the server are allowed; otherwise no credential plugin runs.
 pub async fn connect_if(
     options: &ConnectOptions,
     environment: &Environment,
-    is_allowed: impl FnOnce(Destination<'_>) -> Result<(), Diagnostic>,
+    is_allowed: impl FnOnce(Option<&str>, &str) -> Result<(), Diagnostic>,
 ) -> Result<Cluster, Diagnostic> {
     let kubeconfig = Kubeconfig::load(options.kubeconfig.as_deref(), environment)?;
     let settings = ConnectionSettings::resolve(options, environment, &kubeconfig)?;
@@ -44,7 +35,7 @@ pub async fn connect_if(
         plugin.policy = policy;
     }
     let server = config.cluster_url.to_string().trim_end_matches('/').to_owned();
-    is_allowed(Destination { context: context.as_deref(), server: &server })?;
+    is_allowed(context.as_deref(), &server)?;
     let proxy = proxy::choose(proxy_url.as_deref(), &config.cluster_url, environment)?;
     for note in &notes {
         options.log.note(note);
@@ -119,7 +110,7 @@ impl Contexts {
 }
 
 /// Reads the names from the kubeconfig that [`connect`] would use.
-pub fn config_names(kubeconfig: Option<&Path>, environment: &Environment) -> Result<ConfigNames, KubeconfigError> {
+pub fn config_names(kubeconfig: Option<&Path>, environment: &Environment) -> Result<ConfigNames, Diagnostic> {
     let Kubeconfig { document, .. } = Kubeconfig::load(kubeconfig, environment)?;
     Ok(ConfigNames {
         contexts: document.contexts.into_keys().collect(),

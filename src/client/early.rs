@@ -3,7 +3,6 @@
 //! They are ordinary requests: each is counted, has its deadline, waits for its turn and ends with the run. The first request that
 //! reads the same takes the answer, be it an object or a refusal. Nobody sees the answer to a read that no request needs.
 
-use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -25,7 +24,8 @@ type Answer = Result<Response<Bytes>, RequestError>;
 #[derive(Default)]
 pub(super) struct EarlyReads {
     reads: Mutex<Vec<EarlyRead>>,
-    room: Arc<Room>,
+    /// The number of bytes of the answers that are kept.
+    kept: Arc<AtomicUsize>,
 }
 
 struct EarlyRead {
@@ -43,12 +43,6 @@ impl Drop for EarlyRead {
     }
 }
 
-impl fmt::Debug for EarlyReads {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("EarlyReads").field("reads", &self.reads().len()).finish_non_exhaustive()
-    }
-}
-
 impl EarlyReads {
     fn reads(&self) -> MutexGuard<'_, Vec<EarlyRead>> {
         self.reads.lock().unwrap_or_else(PoisonError::into_inner)
@@ -56,13 +50,13 @@ impl EarlyReads {
 
     /// Begins to send a read.
     pub fn begin(&self, request: Request, answer: impl Future<Output = Answer> + Send + 'static) {
-        let room = Arc::clone(&self.room);
+        let all = Arc::clone(&self.kept);
         let is_awaited = Arc::<AtomicBool>::default();
         let awaited = Arc::clone(&is_awaited);
         let answer = tokio::spawn(async move {
             let answer = answer.await;
-            let kept = room.keep(answer.as_ref().map_or(0, |reply| reply.body().len()));
-            let is_kept = awaited.load(Ordering::Relaxed) || kept.fits() && !is_too_large(&answer);
+            let kept = Kept::among(all, answer.as_ref().map_or(0, |reply| reply.body().len()));
+            let is_kept = awaited.load(Ordering::Relaxed) || kept.fits && !is_too_large(&answer);
             is_kept.then_some((answer, kept))
         });
         self.reads().push(EarlyRead { request, is_awaited, answer });
@@ -90,35 +84,24 @@ fn is_too_large(answer: &Answer) -> bool {
     matches!(answer, Err(RequestError::TooLarge { .. }))
 }
 
-/// The number of bytes of the answers that are kept.
-#[derive(Default)]
-struct Room(AtomicUsize);
-
-impl Room {
-    /// Counts the bytes of an answer, until the result is dropped.
-    fn keep(self: &Arc<Self>, bytes: usize) -> Kept {
-        let all = self.0.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
-        Kept { room: Arc::clone(self), bytes, all }
-    }
-}
-
-/// The bytes of one answer that is kept.
+/// The bytes of one answer that is kept, which count until it is dropped.
 struct Kept {
-    room: Arc<Room>,
+    all: Arc<AtomicUsize>,
     bytes: usize,
-    /// The bytes of all answers that were kept when this one came.
-    all: usize,
+    /// True if there was room for them when the answer came.
+    fits: bool,
 }
 
 impl Kept {
-    fn fits(&self) -> bool {
-        self.all <= MOST_KEPT
+    fn among(all: Arc<AtomicUsize>, bytes: usize) -> Self {
+        let fits = all.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes) <= MOST_KEPT;
+        Self { all, bytes, fits }
     }
 }
 
 impl Drop for Kept {
     fn drop(&mut self) {
-        self.room.0.fetch_sub(self.bytes, Ordering::Relaxed);
+        self.all.fetch_sub(self.bytes, Ordering::Relaxed);
     }
 }
 

@@ -33,11 +33,10 @@ mod tests;
 
 pub use auth::exec::ExecError;
 pub use cluster::Cluster;
-pub use connect::{ConfigNames, Context, Contexts, Destination, config_names, connect, connect_if};
+pub use connect::{ConfigNames, Context, Contexts, config_names, connect, connect_if};
 pub use download::{Bounds, download};
 pub use early::MOST_EARLY;
 pub(crate) use error::NO_CLUSTER;
-pub use kubeconfig::loader::KubeconfigError;
 pub use kubeconfig::settings::namespace_flag;
 pub use options::{ConnectOptions, Environment, InvalidTimeout, Log, MAX_TIMEOUT, RequestTimeout};
 pub use reconcile_core::request::{Address, Cause, RequestCounts, RequestError, StatusError, is_path_segment};

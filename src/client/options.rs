@@ -8,58 +8,87 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use clap::{Args, ValueHint};
 use secrecy::SecretString;
 use thiserror::Error;
 
 /// The folder in which a pod finds the credentials of its service account.
 const SERVICE_ACCOUNT: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
 
-/// The flags for the connection. Each has the meaning of kubectl's flag of the same name.
-#[derive(Clone, Debug, Default)]
+/// Flags that select the cluster, the same as kubectl's.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Cluster")]
 pub struct ConnectOptions {
-    /// `--kubeconfig`.
+    /// Path to the kubeconfig file
+    #[arg(long, value_name = "FILE")]
     pub kubeconfig: Option<PathBuf>,
-    /// `--kuberc`.
+    /// File with the preferences of kubectl; only its policy for credential plugins is used [default: ~/.kube/kuberc]
+    #[arg(long, value_name = "FILE")]
     pub kuberc: Option<PathBuf>,
-    /// `--context`.
+    /// Kubeconfig context to use; `diff`, `apply`, `status` and `blame` take several: `a,b`, `prod-*`
+    #[arg(long, value_name = "NAME")]
     pub context: Option<String>,
-    /// `--cluster`.
+    /// Kubeconfig cluster to use
+    #[arg(long, value_name = "NAME")]
     pub cluster: Option<String>,
-    /// `--user`.
+    /// Kubeconfig user to use
+    #[arg(long, value_name = "NAME")]
     pub user: Option<String>,
-    /// `--server`.
-    pub server: Option<String>,
-    /// `--token`.
-    pub token: Option<SecretString>,
-    /// `--as`.
-    pub as_user: Option<String>,
-    /// `--as-uid`.
-    pub as_uid: Option<String>,
-    /// `--as-group`, repeatable.
-    pub as_groups: Vec<String>,
-    /// `--as-user-extra`, repeatable, each `key=value`.
-    pub as_user_extra: Vec<String>,
-    /// `--certificate-authority`.
-    pub certificate_authority: Option<PathBuf>,
-    /// `--client-certificate`.
-    pub client_certificate: Option<PathBuf>,
-    /// `--client-key`.
-    pub client_key: Option<PathBuf>,
-    /// `--insecure-skip-tls-verify`. As with kubectl, `false` does not undo what the kubeconfig says.
-    pub insecure_skip_tls_verify: Option<bool>,
-    /// `--tls-server-name`.
-    pub tls_server_name: Option<String>,
-    /// `--disable-compression`. As with kubectl, `false` does not undo what the kubeconfig says.
-    pub disable_compression: Option<bool>,
-    /// `--request-timeout`.
-    pub request_timeout: RequestTimeout,
-    /// `--namespace`.
+    /// Namespace for objects that do not set one; objects that set another are rejected
+    #[arg(short, long, value_name = "NAME")]
     pub namespace: Option<String>,
-    /// `-v N`: from 1 retries are logged, from 6 every request.
+    /// URL of the API server
+    #[arg(short, long, value_name = "URL")]
+    pub server: Option<String>,
+    /// Bearer token for the API server
+    #[arg(long, value_name = "TOKEN")]
+    pub token: Option<SecretString>,
+    /// User to impersonate
+    #[arg(long = "as", value_name = "USER")]
+    pub as_user: Option<String>,
+    /// Group to impersonate (repeatable)
+    #[arg(long, value_name = "GROUP")]
+    pub as_group: Vec<String>,
+    /// UID to impersonate
+    #[arg(long, value_name = "UID")]
+    pub as_uid: Option<String>,
+    /// Extra field of the user to impersonate (repeatable)
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub as_user_extra: Vec<String>,
+    /// File with the certificate authority of the API server
+    #[arg(long, value_name = "FILE")]
+    pub certificate_authority: Option<PathBuf>,
+    /// File with the client certificate
+    #[arg(long, value_name = "FILE")]
+    pub client_certificate: Option<PathBuf>,
+    /// File with the client key
+    #[arg(long, value_name = "FILE")]
+    pub client_key: Option<PathBuf>,
+    // As with kubectl, `false` does not undo what the kubeconfig says.
+    /// Do not verify the server's certificate, which makes the connection insecure
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub insecure_skip_tls_verify: Option<bool>,
+    /// Server name to expect in the server's certificate
+    #[arg(long, value_name = "NAME")]
+    pub tls_server_name: Option<String>,
+    // As with kubectl, `false` does not undo what the kubeconfig says.
+    /// Request uncompressed responses
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub disable_compression: Option<bool>,
+    /// Directory for cached types of custom resources [default: ~/.kube/cache]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub cache_dir: Option<PathBuf>,
+    /// Time limit for one request, such as `30s` or `1m`; `0` limits only the time to connect and pauses in a response
+    #[arg(long, value_name = "DURATION", default_value = "30s")]
+    pub request_timeout: RequestTimeout,
+    /// Number of `-v`: from 1 retries are logged, from 6 every request
+    #[arg(skip)]
     pub verbose: u8,
-    /// True if a credential plugin may use standard input, because no manifests are read from it.
+    /// True if a credential plugin may use standard input, because no manifests are read from it
+    #[arg(skip)]
     pub stdin_is_free: bool,
-    /// The log for retries and warnings.
+    /// The log for retries and warnings
+    #[arg(skip)]
     pub log: Log,
 }
 

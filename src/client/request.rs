@@ -2,7 +2,6 @@
 
 use std::io;
 use std::io::Read;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use bytes::{Buf as _, Bytes};
@@ -188,47 +187,35 @@ impl Warnings {
 
 /// The counters behind [`RequestCounts`].
 #[derive(Debug, Default)]
-pub(super) struct Counters {
-    get: AtomicU64,
-    list: AtomicU64,
-    dry_run: AtomicU64,
-    write: AtomicU64,
-    watch: AtomicU64,
-    other: AtomicU64,
-}
+pub(super) struct Counters(Mutex<RequestCounts>);
 
 impl Counters {
-    fn of(&self, kind: RequestKind) -> &AtomicU64 {
-        match kind {
-            RequestKind::Get => &self.get,
-            RequestKind::List => &self.list,
-            RequestKind::DryRun => &self.dry_run,
-            RequestKind::Write => &self.write,
-            RequestKind::Watch => &self.watch,
-            RequestKind::Other => &self.other,
-        }
+    fn update(&self, kind: RequestKind, next: fn(u64) -> u64) {
+        let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = match kind {
+            RequestKind::Get => &mut counts.get,
+            RequestKind::List => &mut counts.list,
+            RequestKind::DryRun => &mut counts.dry_run,
+            RequestKind::Write => &mut counts.write,
+            RequestKind::Watch => &mut counts.watch,
+            RequestKind::Other => &mut counts.other,
+        };
+        *count = next(*count);
     }
 
     /// Counts a request when it is passed to the connection, so that an interrupted run counts it too.
     pub(super) fn sent(&self, kind: RequestKind) {
-        self.of(kind).fetch_add(1, Ordering::Relaxed);
+        self.update(kind, |count| count.saturating_add(1));
     }
 
     /// Takes one back that could not be sent, because there was no connection.
     pub(super) fn never_left(&self, kind: RequestKind) {
-        self.of(kind).fetch_sub(1, Ordering::Relaxed);
+        self.update(kind, |count| count.saturating_sub(1));
     }
 
     /// The counts at this moment.
     pub(super) fn now(&self) -> RequestCounts {
-        RequestCounts {
-            get: self.get.load(Ordering::Relaxed),
-            list: self.list.load(Ordering::Relaxed),
-            dry_run: self.dry_run.load(Ordering::Relaxed),
-            write: self.write.load(Ordering::Relaxed),
-            watch: self.watch.load(Ordering::Relaxed),
-            other: self.other.load(Ordering::Relaxed),
-        }
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -98,23 +98,21 @@ impl From<Write> for Change {
 }
 
 #[cfg(test)]
-impl From<DryRun> for Request {
-    fn from(change: DryRun) -> Self {
-        change.0
-    }
-}
-
-#[cfg(test)]
-impl From<Write> for Request {
-    fn from(change: Write) -> Self {
-        change.0
-    }
-}
-
-#[cfg(test)]
 mod tests {
     use super::*;
     use serde_json::json;
+
+    impl From<DryRun> for Request {
+        fn from(change: DryRun) -> Self {
+            change.0
+        }
+    }
+
+    impl From<Write> for Request {
+        fn from(change: Write) -> Self {
+            change.0
+        }
+    }
 
     #[test]
     fn only_a_dry_run_asks_for_one_and_may_always_be_repeated() {

@@ -14,9 +14,10 @@ use reconcile_core::object::Permission;
 use reconcile_core::plan::access::{Access, Needs, Pruned, Purpose, Subject};
 use reconcile_report::Failure;
 use reconcile_report::access::{AccessReport, Reviewed};
+use reconcile_report::formats::json as as_json;
 use serde_json::{Value, json};
 
-use crate::cli::{ConnectionArgs, ConsoleArgs, EvidenceChoice, FromSource, InputArgs, PruneArgs, ReplaceChoice};
+use crate::cli::{ConnectOptions, ConsoleArgs, EvidenceChoice, FromSource, InputArgs, PruneArgs, ReplaceChoice};
 use crate::client::{Address, Cluster, IN_FLIGHT, RequestError, Warnings, WriteRequest, is_path_segment};
 use crate::engine::namespaces::needed_namespaces;
 use crate::engine::prune::{places, reach};
@@ -112,7 +113,7 @@ pub struct AccessArgs {
     pub console: ConsoleArgs,
     /// Flags that select the cluster
     #[command(flatten)]
-    pub connection: ConnectionArgs,
+    pub connection: ConnectOptions,
 }
 
 /// `--for`
@@ -148,17 +149,20 @@ pub enum AccessFormat {
 /// Runs the command to its exit code. A reader that went away ends the run quietly.
 pub(super) async fn run(args: &AccessArgs, configured: Configured, terminal: &Terminal) -> Result<u8, Failure> {
     let output = &Output::of_console(terminal, &args.console);
-    let report = report(args, configured, output).await;
-    let stopped = (args.output == AccessFormat::Json).then_some(AccessReport::stopped);
-    output.print_report(report, stopped, |report, terminal| match args.output {
+    let report = match report(args, configured, output).await {
+        Err(failure) if args.output == AccessFormat::Json => AccessReport::stopped(failure),
+        other => other?,
+    };
+    output.print_report(&report.errors, |terminal| match args.output {
         AccessFormat::Text => terminal.text(&report.text()),
-        AccessFormat::Json => terminal.data(&report.json()),
+        AccessFormat::Json => terminal.data(&as_json::document(&report)),
         AccessFormat::Yaml => {
             let printed = terminal.document(&report.yaml());
             terminal.message(&report.missing());
             printed
         }
-    })
+    });
+    Ok(report.exit_code)
 }
 
 async fn report(args: &AccessArgs, configured: Configured, output: &Output) -> Result<AccessReport, Failure> {
@@ -343,7 +347,8 @@ pub(crate) async fn reviewed(
     needed: BTreeMap<Permission, Vec<Purpose>>,
     errors: &mut Vec<Diagnostic>,
 ) -> Result<Vec<Reviewed>, RequestError> {
-    let answers = review(cluster, &needed.keys().collect::<Vec<_>>()).await;
+    let reviews = needed.keys().map(|permission| is_allowed(cluster, permission));
+    let answers: Vec<_> = futures::stream::iter(reviews).buffered(IN_FLIGHT).collect().await;
     let mut reviewed = Vec::with_capacity(needed.len());
     for ((permission, purposes), answer) in needed.into_iter().zip(answers) {
         let allowed = match answer {
@@ -359,12 +364,6 @@ pub(crate) async fn reviewed(
         reviewed.push(Reviewed { purposes, permission, allowed });
     }
     Ok(reviewed)
-}
-
-/// Returns for each permission whether the user has it, in order; an error where that could not be found out.
-async fn review(cluster: &Cluster, permissions: &[&Permission]) -> Vec<Result<bool, RequestError>> {
-    let reviews = permissions.iter().map(|permission| is_allowed(cluster, permission));
-    futures::stream::iter(reviews).buffered(IN_FLIGHT).collect().await
 }
 
 /// Sends one review. A review is created but never stored, so it is sent as a dry run.

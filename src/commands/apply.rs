@@ -10,7 +10,7 @@ use reconcile_core::resolve::Consent;
 use reconcile_report::formats::text::{self, explained, outcomes, readiness};
 use reconcile_report::{Command, FailClass, FailOn, Failure, ObjectReport, Report, View};
 
-use crate::cli::{CompareArgs, ConnectionArgs, EvidenceChoice, InputArgs, OutputArgs, PruneArgs, ShardArgs, WaitArgs};
+use crate::cli::{CompareArgs, ConnectOptions, EvidenceChoice, InputArgs, OutputArgs, PruneArgs, ShardArgs, WaitArgs};
 use crate::commands::diff::DiffArgs;
 use crate::engine::prune::{Planned, Requested};
 use crate::engine::reconciliation::Reconciliation;
@@ -18,6 +18,7 @@ use crate::live::early::EarlySubject;
 use crate::output::Output;
 use crate::output::events::Events;
 use crate::run::base::{Base, allows_pruning};
+use crate::run::contexts::ChosenContexts;
 use crate::run::driver::ContextCommand;
 use crate::run::earlier_runs::{PlanToFollow, digests, flags};
 use crate::run::invocation::{Invocation, Run};
@@ -95,7 +96,7 @@ pub struct ApplyArgs {
     pub output: OutputArgs,
     /// Flags that select the cluster
     #[command(flatten)]
-    pub connection: ConnectionArgs,
+    pub connection: ConnectOptions,
 }
 
 /// `--dry-run`
@@ -112,8 +113,7 @@ impl From<DiffArgs> for ApplyArgs {
     fn from(args: DiffArgs) -> Self {
         let DiffArgs { input, shard, compare, prune, confirm, wait, timeout, output, connection, .. } = args;
         let wait = WaitArgs { wait, timeout };
-        let plan = None;
-        Self { input, shard, compare, prune, dry_run: None, confirm, plan, wait, output, connection }
+        Self { input, shard, compare, prune, dry_run: None, confirm, plan: None, wait, output, connection }
     }
 }
 
@@ -125,35 +125,23 @@ impl From<ApplyArgs> for DiffArgs {
         if dry_run == Some(DryRunChoice::Client) {
             compare.evidence.evidence = EvidenceChoice::ReadOnly;
         }
-        let apply = false;
-        let confirm = false;
-        let wait = false;
-        let exit_zero = false;
-        let suggest_ignores = false;
-        let timeout = None;
-        let live = None;
-        let report_unmanaged = None;
-        let baseline = None;
-        let save_plan = None;
-        let show_known = false;
-        let audit_logs = Vec::new();
         Self {
             input,
             shard,
             compare,
             prune,
-            apply,
-            confirm,
-            wait,
-            timeout,
-            exit_zero,
-            report_unmanaged,
-            suggest_ignores,
-            live,
-            save_plan,
-            baseline,
-            show_known,
-            audit_logs,
+            apply: false,
+            confirm: false,
+            wait: false,
+            timeout: None,
+            exit_zero: false,
+            report_unmanaged: None,
+            suggest_ignores: false,
+            live: None,
+            save_plan: None,
+            baseline: None,
+            show_known: false,
+            audit_logs: Vec::new(),
             restores,
             output,
             connection,
@@ -191,12 +179,13 @@ async fn apply(args: &ApplyArgs, configured: Configured, output: &Output) -> Res
     }
     let base = Base::of(&args.compare, &args.input, &output.terminal).await?;
     let invocation = Invocation::new(&args.connection, &args.input, output, settings);
-    let invocation = invocation.with_base(base.as_ref()).restoring(restores);
-    let to_follow = args.plan.as_deref().map(|path| PlanToFollow::read(path, &args.connection)).transpose()?;
+    let invocation = Invocation { base: base.as_ref(), restores, ..invocation };
+    let contexts = ChosenContexts::of(&args.connection)?;
+    let to_follow = args.plan.as_deref().map(|path| PlanToFollow::read(path, &contexts)).transpose()?;
     if let (Some(set), Some(PlanToFollow { plan, .. })) = (&mut set, &to_follow) {
         set.limits.allowed.extend(plan.prune_allow());
     }
-    invocation.in_contexts(&Apply { args, settings, policy, set, to_follow }).await
+    invocation.in_contexts(contexts, &Apply { args, settings, policy, set, to_follow }).await
 }
 
 impl ContextCommand for Apply<'_> {
@@ -227,10 +216,9 @@ impl ContextCommand for Apply<'_> {
         let mut pass = Box::pin(Reconciliation::compare(comparison, plan, apply_set)).await;
         output.details(pass.unproven());
         if let Some(PlanToFollow { plan, .. }) = &self.to_follow {
-            pass.keep_to_plan(
-                &|target, decision| plan.consent(&ObjectReport::new(target, decision)),
-                &|key, verdict| plan.consent(&ObjectReport::unwanted(key, verdict.clone())) == Consent::Write,
-            );
+            pass.keep_to_plan(&|target, decision| plan.consent(&ObjectReport::new(target, decision)), &|key, diff| {
+                plan.consent(&ObjectReport::unwanted(key, diff.clone())) == Consent::Write
+            });
         }
 
         run.read_rest(&events.builder, &mut pass, args.shard.shard).await;

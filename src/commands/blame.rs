@@ -15,12 +15,13 @@ use reconcile_core::manifest::DesiredSet;
 use reconcile_core::owners::Owner;
 use reconcile_core::plan::Plan;
 use reconcile_core::rules::Glob;
-use reconcile_report::blame::{BlamedObject, json as as_json, text, verdict};
+use reconcile_report::blame::{BlamedObject, text, verdict};
+use reconcile_report::formats::json as as_json;
 use reconcile_report::formats::text::matrix::heading;
-use reconcile_report::{Failure, Role, Verdict, hooks_left_out};
+use reconcile_report::{Failure, Role, Verdict};
 use tokio_util::sync::CancellationToken;
 
-use crate::cli::{ConnectionArgs, InputArgs, TextArgs};
+use crate::cli::{ConnectOptions, InputArgs, TextArgs};
 use crate::client::Context;
 use crate::engine::interrupt::Interrupt;
 use crate::live::early::EarlySubject;
@@ -28,12 +29,12 @@ use crate::live::fetch::fetch;
 use crate::live::types::Types;
 use crate::output::{Output, print_diagnostics};
 use crate::run::audit_log::{AuditLogs, PluralNames, plural_names, usual_plural_names};
-use crate::run::contexts::{Choice, all_expected, chosen};
+use crate::run::contexts::{ChosenContexts, all_expected};
 use crate::run::driver::AT_ONCE;
 use crate::run::interrupt::listen;
 use crate::run::invocation::{Invocation, RunContext, cache_folder};
 use crate::run::reading::Manifests;
-use crate::run::reading::captured::Captured;
+use crate::run::reading::captured::{Captured, contexts};
 use crate::run::reading::named::of_names;
 use crate::run::settings::{Configured, Settings};
 use crate::run::setup::resolved;
@@ -104,7 +105,7 @@ pub struct BlameArgs {
     pub text: TextArgs,
     /// Flags that select the cluster
     #[command(flatten)]
-    pub connection: ConnectionArgs,
+    pub connection: ConnectOptions,
 }
 
 impl BlameArgs {
@@ -130,20 +131,21 @@ pub enum BlameFormat {
 
 /// Runs the command to its exit code. A reader that went away ends the run quietly.
 pub(super) async fn run(args: &BlameArgs, configured: Configured, terminal: &Terminal) -> Result<u8, Failure> {
-    let audit_logs = AuditLogs::open(&args.audit_logs, &args.connection)?;
+    let contexts = contexts(args.live.is_some(), &args.connection, &args.input, "shown")?;
+    let audit_logs = AuditLogs::open(&args.audit_logs, &contexts)?;
     let output = &Output::of_text(terminal, &args.text, args.output == BlameFormat::Text);
-    let choice = chosen_contexts(args)?;
     let settings = &Settings::of(configured?, output);
-    if let (Choice::Several(contexts), true) = (&choice, args.reads_manifests()) {
+    if let (ChosenContexts::Several(contexts), true) = (&contexts, args.reads_manifests()) {
         all_expected(contexts, &settings.configuration.expect)?;
     }
-    let invocation = Invocation::new(&args.connection, &args.input, output, settings).naming(&args.objects).with_live();
+    let invocation = Invocation::new(&args.connection, &args.input, output, settings);
+    let invocation = Invocation { objects: &args.objects, has_live: true, ..invocation };
     let desired = if args.is_without_manifests() { None } else { invocation.desired().await? };
     let interrupt = listen(terminal);
     let blaming =
         Blaming { args, invocation, desired, audit_logs, interrupt, owners: WantedOwners::of(args, settings) };
-    let code = match choice {
-        Choice::One(connection) => {
+    let code = match contexts {
+        ChosenContexts::One(connection) => {
             let blamed = match &args.live {
                 Some(file) => Box::pin(blaming.in_snapshot(file, output)).await?,
                 None => Box::pin(blaming.in_context(&connection, output)).await?,
@@ -151,28 +153,14 @@ pub(super) async fn run(args: &BlameArgs, configured: Configured, terminal: &Ter
             let objects = &blamed.objects;
             let _ = match args.output {
                 BlameFormat::Text => output.text(&text(objects, &output.view)),
-                BlameFormat::Json => terminal.data(&as_json(objects)),
+                BlameFormat::Json => terminal.data(&as_json::document(&objects)),
             };
             blamed.verdict().exit_code(false)
         }
-        Choice::Several(contexts) => Box::pin(in_several(&blaming, &contexts, output)).await,
+        ChosenContexts::Several(contexts) => Box::pin(in_several(&blaming, &contexts, output)).await,
     };
-    for warning in blaming.owners.warnings() {
-        terminal.note(Role::Note, &format!("warning: {warning}"));
-    }
+    terminal.warn(blaming.owners.warnings());
     Ok(code)
-}
-
-/// The contexts of the run. A file replaces the cluster, without any kubeconfig.
-fn chosen_contexts(args: &BlameArgs) -> Result<Choice, Failure> {
-    if args.live.is_none() {
-        return chosen(&args.connection);
-    }
-    if args.input.from.is_some() {
-        let message = "`--from` reads the manifests from the cluster, and `--live` replaces the cluster";
-        return Err(Failure::refused(message, "leave one of them out"));
-    }
-    Ok(Choice::One(Box::new(args.connection.clone())))
 }
 
 /// Shows the objects of several contexts, one context below the other. Returns the exit code of the worst result.
@@ -181,7 +169,7 @@ async fn in_several(blaming: &Blaming<'_>, contexts: &[Context], output: &Output
     let terminal = &output.terminal;
     let blamed = contexts.iter().map(|context| async move {
         let own = output.of_context(&context.name);
-        let connection = ConnectionArgs { context: Some(context.name.clone()), ..args.connection.clone() };
+        let connection = ConnectOptions { context: Some(context.name.clone()), ..args.connection.clone() };
         (context, Box::pin(blaming.in_context(&connection, &own)).await, own)
     });
     let mut blamed = stream::iter(blamed).buffered(AT_ONCE);
@@ -206,7 +194,7 @@ async fn in_several(blaming: &Blaming<'_>, contexts: &[Context], output: &Output
         worst = worst.max(of_context);
     }
     if args.output == BlameFormat::Json {
-        let _ = terminal.data(&as_json(&all));
+        let _ = terminal.data(&as_json::document(&all));
     }
     worst.exit_code(false)
 }
@@ -286,7 +274,7 @@ impl BlamedContext {
 impl Blaming<'_> {
     /// The objects of one context, with the owners of their fields: those of manifests in the order in which they are applied, others as
     /// they were named.
-    pub async fn in_context(&self, connection: &ConnectionArgs, output: &Output) -> Result<BlamedContext, Failure> {
+    pub async fn in_context(&self, connection: &ConnectOptions, output: &Output) -> Result<BlamedContext, Failure> {
         let manifests = match &self.desired {
             Some(desired) => Manifests::Read(desired.clone()),
             None => Manifests::OfCluster,
@@ -294,7 +282,7 @@ impl Blaming<'_> {
         let context = RunContext { connection, output, interrupt: self.interrupt.clone(), participant: None };
         let (run, desired) =
             Box::pin(self.invocation.begin_in(context, manifests, vec![EarlySubject::Objects])).await?;
-        tell_hooks(&desired, output);
+        output.remark_on(&desired);
         let unreadable = desired.releases.as_ref().map(|releases| releases.unreadable.as_slice()).unwrap_or_default();
         print_diagnostics(&output.terminal, unreadable);
         let is_incomplete = !unreadable.is_empty();
@@ -307,9 +295,7 @@ impl Blaming<'_> {
         let mut types = Types::new(cache_folder(connection).as_deref());
         let resources = targets.iter().filter_map(|target| target.resource.as_deref().ok());
         let ((), states) = futures::join!(types.load(&cluster, resources), fetch(&cluster, &references));
-        for warning in cluster.warned_of_reads() {
-            output.terminal.note(Role::Note, &format!("warning: {warning}"));
-        }
+        output.terminal.warn(cluster.warned_of_reads());
         let plurals = plural_names(targets.iter());
         let read = targets.iter().zip(states);
         let objects = self.objects(read, &types, &plurals, cluster.stop(), &output.terminal).await?;
@@ -328,7 +314,7 @@ impl Blaming<'_> {
             None => captured.named(&args.objects)?,
         };
         let Captured { snapshot, discovery, defined, namespaces, .. } = captured;
-        tell_hooks(&desired, output);
+        output.remark_on(&desired);
         let expect = &self.invocation.settings.configuration.expect;
         let mut targets = resolved(desired, discovery, &namespaces, None, expect, None)?.targets;
         if self.args.objects.is_empty() {
@@ -356,9 +342,7 @@ impl Blaming<'_> {
             objects.push(self.object(target, state, types, &redactor, terminal)?);
         }
         let ours = &self.args.field_manager;
-        for warning in self.audit_logs.name_users(&mut objects, plurals, ours, stop).await {
-            terminal.note(Role::Note, &format!("warning: {warning}"));
-        }
+        terminal.warn(self.audit_logs.name_users(&mut objects, plurals, ours, stop).await);
         Ok(objects)
     }
 
@@ -397,15 +381,5 @@ impl Blaming<'_> {
             terminal.note(Role::Hint, &format!("  hint: {hint}"));
         }
         Ok(BlamedObject::new(&target.key, Err(&error)))
-    }
-}
-
-/// Says on stderr how many hooks are left out.
-fn tell_hooks(desired: &DesiredSet, output: &Output) {
-    if let Some(left_out) = hooks_left_out(desired.hooks_left_out()) {
-        output.terminal.note(Role::Note, &left_out);
-    }
-    for remark in &desired.remarks {
-        output.terminal.note(Role::Note, &format!("warning: {remark}"));
     }
 }

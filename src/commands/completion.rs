@@ -55,40 +55,24 @@ pub enum CompletionShell {
     Kubectl,
 }
 
-/// The source of a completion script.
-#[derive(Clone, Copy, Debug)]
-pub enum Script {
-    /// It asks the program.
-    Dynamic(&'static str),
-    /// It is generated from the definition of the command line, and knows no values from outside.
-    Generated(Shell),
-}
-
-impl CompletionShell {
-    /// Returns the script, or its generator.
-    pub fn script(self) -> Script {
-        match self {
-            Self::Bash => Script::Dynamic(include_str!("../../completions/kubectl-reconcile.bash")),
-            Self::Fish => Script::Dynamic(include_str!("../../completions/kubectl-reconcile.fish")),
-            Self::Zsh => Script::Dynamic(include_str!("../../completions/_kubectl-reconcile")),
-            Self::Kubectl => Script::Dynamic(include_str!("../../completions/kubectl_complete-reconcile")),
-            Self::Elvish => Script::Generated(Shell::Elvish),
-            Self::PowerShell => Script::Generated(Shell::PowerShell),
-        }
-    }
-}
-
 /// Prints the script. A reader that went away ends the run quietly.
 pub(super) fn run(args: &CompletionArgs, program: Command, terminal: &Terminal) -> u8 {
-    let script = match args.shell.script() {
-        Script::Dynamic(script) => script.to_owned(),
-        Script::Generated(shell) => {
-            let mut script = Vec::new();
-            let mut command = program.bin_name("kubectl-reconcile");
-            clap_complete::generate(shell, &mut command, "kubectl-reconcile", &mut script);
-            String::from_utf8_lossy(&script).into_owned()
-        }
+    let script = match args.shell {
+        CompletionShell::Bash => include_str!("../../completions/kubectl-reconcile.bash").to_owned(),
+        CompletionShell::Fish => include_str!("../../completions/kubectl-reconcile.fish").to_owned(),
+        CompletionShell::Zsh => include_str!("../../completions/_kubectl-reconcile").to_owned(),
+        CompletionShell::Kubectl => include_str!("../../completions/kubectl_complete-reconcile").to_owned(),
+        CompletionShell::Elvish => generated(Shell::Elvish, program),
+        CompletionShell::PowerShell => generated(Shell::PowerShell, program),
     };
     let _ = terminal.data(&script);
     EXIT_SUCCESS
+}
+
+/// A script from the definition of the command line, which knows no values from outside. The others ask the program.
+fn generated(shell: Shell, program: Command) -> String {
+    let mut script = Vec::new();
+    let mut command = program.bin_name("kubectl-reconcile");
+    clap_complete::generate(shell, &mut command, "kubectl-reconcile", &mut script);
+    String::from_utf8_lossy(&script).into_owned()
 }

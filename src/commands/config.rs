@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use clap::{Args, Command, Subcommand, ValueEnum, ValueHint};
 use jiff::Timestamp;
-use reconcile_report::{EXIT_SUCCESS, Failure, Role};
+use reconcile_report::{EXIT_SUCCESS, Failure};
 
 use crate::cli::{ConfigArgs, ConsoleArgs};
 use crate::config::{Configuration, View, schema, typed_inputs};
@@ -103,9 +103,7 @@ pub(super) fn run(args: &ConfigCommandArgs, program: &Command, terminal: &Termin
 fn view(args: &ConfigViewArgs, program: &Command, terminal: &Terminal) -> Result<String, Failure> {
     let configuration =
         Configuration::load(program, &args.config, &typed_inputs(&args.filename, args.kustomize.as_ref()))?;
-    for warning in &configuration.warnings {
-        terminal.note(Role::Note, &format!("warning: {warning}"));
-    }
+    terminal.warn(&configuration.warnings);
     let view = View { configuration: &configuration, now: Timestamp::now() };
     Ok(match args.output {
         ViewFormat::Yaml => view.yaml(),

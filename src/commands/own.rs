@@ -13,7 +13,7 @@ use reconcile_report::formats::text::owned;
 use reconcile_report::{Command, Failure, Report, View};
 
 use crate::cli::{
-    AutoscalerChoice, BaseArgs, CompareArgs, ConnectionArgs, EvidenceArgs, EvidenceChoice, FromSource, InputArgs,
+    AutoscalerChoice, BaseArgs, CompareArgs, ConnectOptions, EvidenceArgs, EvidenceChoice, FromSource, InputArgs,
     OutputArgs, ShardArgs, WritingArgs,
 };
 use crate::commands::apply::DryRunChoice;
@@ -22,6 +22,7 @@ use crate::live::early::EarlySubject;
 use crate::output::Output;
 use crate::output::events::Events;
 use crate::run::audit_log::{AuditLogs, plural_names};
+use crate::run::contexts::ChosenContexts;
 use crate::run::driver::ContextCommand;
 use crate::run::invocation::{Invocation, Run};
 use crate::run::settings::{Configured, Settings};
@@ -85,7 +86,7 @@ pub struct OwnArgs {
     pub output: OutputArgs,
     /// Flags that select the cluster
     #[command(flatten)]
-    pub connection: ConnectionArgs,
+    pub connection: ConnectOptions,
 }
 
 impl OwnArgs {
@@ -138,9 +139,10 @@ async fn own(args: &OwnArgs, configured: Configured, output: &Output) -> Result<
     // An object that does not exist is not created, so that no dry run tries its creation.
     let policy = Policy { tries_creations: false, manager: args.manager().to_owned(), ..policy(&compare, settings)? };
     let released = args.release.iter().map(|text| Glob::new(text)).collect();
-    let audit_logs = AuditLogs::open(&args.audit_logs, &args.connection)?;
+    let contexts = ChosenContexts::of(&args.connection)?;
+    let audit_logs = AuditLogs::open(&args.audit_logs, &contexts)?;
     let invocation = Invocation::new(&args.connection, &args.input, output, settings);
-    invocation.in_contexts(&Own { args, compare, policy, released, audit_logs }).await
+    invocation.in_contexts(contexts, &Own { args, compare, policy, released, audit_logs }).await
 }
 
 impl ContextCommand for Own<'_> {

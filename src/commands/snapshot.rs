@@ -9,7 +9,7 @@ use reconcile_core::live::{LiveState, Target};
 use reconcile_report::{EXIT_INCOMPLETE, EXIT_SUCCESS, Failure, Role};
 use serde_json::Value;
 
-use crate::cli::{ConnectionArgs, ConsoleArgs, InputArgs, ShardArgs};
+use crate::cli::{ConnectOptions, ConsoleArgs, InputArgs, ShardArgs};
 use crate::live::definitions::definitions_beside;
 use crate::live::discovery::Server;
 use crate::live::early::EarlySubject;
@@ -56,7 +56,7 @@ pub struct SnapshotArgs {
     pub console: ConsoleArgs,
     /// Flags that select the cluster
     #[command(flatten)]
-    pub connection: ConnectionArgs,
+    pub connection: ConnectOptions,
 }
 
 /// Runs the command to its exit code.
@@ -87,9 +87,7 @@ pub(super) async fn run(args: &SnapshotArgs, configured: Configured, terminal: &
     let mut documents = vec![heading(&namespaces.default)];
     documents.extend(definitions);
     let mut code = if is_incomplete { EXIT_INCOMPLETE } else { EXIT_SUCCESS };
-    for warning in cluster.warned_of_reads() {
-        terminal.note(Role::Note, &format!("warning: {warning}"));
-    }
+    terminal.warn(cluster.warned_of_reads());
     for (target, state) in targets.iter().zip(states) {
         if let LiveState::Unreadable(diagnostic) = &state {
             terminal.note(Role::Error, &format!("error: {}: {}", target.key, diagnostic.message));

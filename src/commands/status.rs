@@ -7,11 +7,12 @@ use reconcile_core::manifest::DesiredSet;
 use reconcile_report::formats::text::readiness;
 use reconcile_report::{Command, Failure, Report};
 
-use crate::cli::{ConnectionArgs, InputArgs, OutputArgs, ShardArgs, WaitArgs};
+use crate::cli::{ConnectOptions, InputArgs, OutputArgs, ShardArgs, WaitArgs};
 use crate::engine::wait::{Waiting, Watched};
 use crate::output::Output;
 use crate::output::events::Events;
 use crate::output::report_builder::observed;
+use crate::run::contexts::ChosenContexts;
 use crate::run::driver::ContextCommand;
 use crate::run::invocation::{Invocation, Run};
 use crate::run::settings::{Configured, Settings};
@@ -57,7 +58,7 @@ pub struct StatusArgs {
     pub output: OutputArgs,
     /// Flags that select the cluster
     #[command(flatten)]
-    pub connection: ConnectionArgs,
+    pub connection: ConnectOptions,
 }
 
 struct Status<'a>(&'a StatusArgs);
@@ -71,8 +72,9 @@ pub(super) async fn run(args: &StatusArgs, configured: Configured) -> Result<u8,
 
 async fn status(args: &StatusArgs, configured: Configured, output: &Output) -> Result<u8, Failure> {
     let settings = &Settings::of(configured?, output);
-    let invocation = Invocation::new(&args.connection, &args.input, output, settings).naming(&args.objects);
-    invocation.in_contexts(&Status(args)).await
+    let invocation = Invocation::new(&args.connection, &args.input, output, settings);
+    let invocation = Invocation { objects: &args.objects, ..invocation };
+    invocation.in_contexts(ChosenContexts::of(&args.connection)?, &Status(args)).await
 }
 
 impl ContextCommand for Status<'_> {

@@ -6,7 +6,7 @@ use reconcile_report::Failure;
 use reconcile_report::formats::json as as_json;
 use reconcile_report::version::VersionReport;
 
-use crate::cli::{ConnectionArgs, ConsoleArgs};
+use crate::cli::{ConnectOptions, ConsoleArgs};
 use crate::output::Output;
 use crate::run::connection::asked_version;
 use crate::terminal::Terminal;
@@ -42,7 +42,7 @@ pub struct VersionArgs {
     pub console: ConsoleArgs,
     /// Flags that select the cluster
     #[command(flatten)]
-    pub connection: ConnectionArgs,
+    pub connection: ConnectOptions,
 }
 
 /// `version --output`
@@ -71,9 +71,10 @@ pub(super) async fn run(args: &VersionArgs, terminal: &Terminal) -> Result<u8, F
             Err(failure) => client.without_server(failure),
         }
     };
-    output.print_report(Ok(report), None::<fn(Failure) -> VersionReport>, |report, terminal| match args.output {
+    output.print_report(&report.errors, |terminal| match args.output {
         VersionFormat::Text => terminal.text(&report.text()),
-        VersionFormat::Json => terminal.data(&as_json::document(report)),
-        VersionFormat::Yaml => terminal.document(&yaml_in_order(report)),
-    })
+        VersionFormat::Json => terminal.data(&as_json::document(&report)),
+        VersionFormat::Yaml => terminal.document(&yaml_in_order(&report)),
+    });
+    Ok(report.exit_code)
 }

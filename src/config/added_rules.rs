@@ -10,16 +10,17 @@ use reconcile_core::rules::IgnoreRule;
 use reconcile_core::text::yaml_in_order;
 use serde_json::{Map, Value};
 
-use super::Configuration;
-use super::written::{WrittenConfiguration, WrittenRule};
+use super::ignore::{FIELDS, MANAGERS, REASON, TARGET};
+use super::written::WrittenConfiguration;
+use super::{Configuration, IGNORE};
 
 /// The keys of a rule in the order in which people read them; each comes behind those before it.
-const KEYS: [&str; 4] = ["target", "fields", "managers", "reason"];
+const KEYS: [&str; 4] = [TARGET, FIELDS[0].key, MANAGERS[0], REASON];
 
 /// A new configuration with these rules. The error is the reason why there is none.
 pub(crate) fn new_with_rules(program: &Command, name: &Arc<str>, rules: &[IgnoreRule]) -> Result<Vec<u8>, String> {
-    let written = rules.iter().map(WrittenRule::of).collect();
-    let new = yaml_in_order(&WrittenConfiguration::of(&Configuration::default(), written)).into_bytes();
+    let configuration = Configuration::default();
+    let new = yaml_in_order(&WrittenConfiguration::of(&configuration, rules.iter().collect())).into_bytes();
     means(program, name, &new, rules)?;
     Ok(new)
 }
@@ -61,16 +62,15 @@ fn means<'r>(
 /// Adds the rules key by key, so that each key comes behind those that are there.
 fn edited(text: &[u8], rules: &[IgnoreRule]) -> Result<Vec<u8>, String> {
     let mut text = text.to_vec();
-    let rules: Vec<Value> =
-        rules.iter().map(|rule| serde_json::to_value(WrittenRule::of(rule)).unwrap_or_default()).collect();
+    let rules: Vec<Value> = rules.iter().map(|rule| serde_json::to_value(rule).unwrap_or_default()).collect();
     let present = present(&text);
     for key in KEYS {
         let mut edits = Vec::new();
         for (index, rule) in rules.iter().enumerate() {
             let Some(value) = rule.get(key) else { continue };
             let mut path =
-                vec![Step::Key("ignore".to_owned()), Step::Index(present.unwrap_or_default().saturating_add(index))];
-            let value = if key == "target" {
+                vec![Step::Key(IGNORE.to_owned()), Step::Index(present.unwrap_or_default().saturating_add(index))];
+            let value = if key == TARGET {
                 Value::Object(Map::from_iter([(key.to_owned(), value.clone())]))
             } else {
                 path.push(Step::Key(key.to_owned()));
@@ -79,12 +79,12 @@ fn edited(text: &[u8], rules: &[IgnoreRule]) -> Result<Vec<u8>, String> {
             edits.push(Edit { document: 1, path, change: Change::Set(value) });
         }
         // A list that does not exist is made as a whole.
-        if key == "target" && present.is_none() {
+        if key == TARGET && present.is_none() {
             let items = edits.into_iter().filter_map(|edit| match edit.change {
                 Change::Set(value) => Some(value),
-                Change::Insert { .. } | Change::Remove => None,
+                Change::Insert { .. } | Change::Remove | Change::Reorder(_) => None,
             });
-            let path = vec![Step::Key("ignore".to_owned())];
+            let path = vec![Step::Key(IGNORE.to_owned())];
             let change = Change::Set(items.collect());
             edits = vec![Edit { document: 1, path, change }];
         }
@@ -100,7 +100,7 @@ fn edited(text: &[u8], rules: &[IgnoreRule]) -> Result<Vec<u8>, String> {
 /// The number of rules in a text; `None` if there is no list of rules.
 fn present(text: &[u8]) -> Option<usize> {
     let documents = yaml::read(text, Validation::Warn).documents;
-    Some(documents.first()?.value.get("ignore")?.as_array()?.len())
+    Some(documents.first()?.value.get(IGNORE)?.as_array()?.len())
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use clap::{Arg, ArgAction, Command};
 use serde_json::Value;
 
 use super::file::{ConfigNode, File};
-use super::settable::{Default, FLAGS};
+use super::settable::{FLAGS, Settable};
 use reconcile_core::diagnostic::Location;
 use reconcile_core::text::{one_line, similar};
 
@@ -35,7 +35,7 @@ pub(super) fn flags(program: &Command, file: &mut File<'_>, node: &ConfigNode<'_
 fn read(file: &mut File<'_>, program: &Command, flag: &str, node: &ConfigNode<'_>) -> Option<FlagDefault> {
     let known = FLAGS.iter().find(|(name, _)| *name == flag).map(|(_, default)| *default);
     let (Some(default), Some(arg)) = (known, arg(program, flag)) else {
-        let names = FLAGS.iter().filter(|(_, default)| !matches!(default, Default::Never(_))).map(|(name, _)| *name);
+        let names = FLAGS.iter().filter(|(_, default)| !matches!(default, Settable::Never(_))).map(|(name, _)| *name);
         let flag = one_line(flag.trim_start_matches('-'), 100);
         let hint = match similar(&flag, names) {
             Some(meant) => format!("did you mean `{meant}`?"),
@@ -44,7 +44,7 @@ fn read(file: &mut File<'_>, program: &Command, flag: &str, node: &ConfigNode<'_
         file.of_key(node, format!("`defaults`: there is no flag `--{flag}`"), hint);
         return None;
     };
-    if let Default::Never(reason) = default {
+    if let Settable::Never(reason) = default {
         let hint = "type it on the command line";
         file.of_key(node, format!("`defaults` cannot set `--{flag}`: {reason}"), hint);
         return None;
@@ -54,7 +54,7 @@ fn read(file: &mut File<'_>, program: &Command, flag: &str, node: &ConfigNode<'_
         file.of_value(node, format!("`--{flag}` cannot have this value"), right_values(&arg, default));
         return None;
     };
-    if values.contains(&None) && matches!(default, Default::Only(..)) {
+    if values.contains(&None) && matches!(default, Settable::Only(..)) {
         file.of_value(node, format!("`--{flag}` needs a value here"), right_values(&arg, default));
         return None;
     }
@@ -118,7 +118,7 @@ pub(super) fn is_list(arg: &Arg) -> bool {
 }
 
 /// The hint with the values that a flag may have here.
-fn right_values(arg: &Arg, default: Default) -> String {
+fn right_values(arg: &Arg, default: Settable) -> String {
     let flag = arg.get_long().unwrap_or_default();
     if matches!(arg.get_action(), ArgAction::SetTrue) {
         return format!("write `{flag}: true` or `{flag}: false`");
@@ -126,7 +126,7 @@ fn right_values(arg: &Arg, default: Default) -> String {
     let known = arg.get_possible_values();
     let names = known.iter().filter(|value| !value.is_hide_set()).map(clap::builder::PossibleValue::get_name);
     let names: Vec<String> = match default {
-        Default::Only(allowed, _) => allowed.iter().map(|name| format!("`{name}`")).collect(),
+        Settable::Only(allowed, _) => allowed.iter().map(|name| format!("`{name}`")).collect(),
         _ => names.map(|name| format!("`{name}`")).collect(),
     };
     match names.split_last() {
@@ -164,8 +164,8 @@ fn reason(error: &clap::Error, value: &str) -> String {
 }
 
 /// The flags that can be set, with their definitions, for the JSON Schema.
-pub(super) fn settable(program: &Command) -> Vec<(&'static str, Default, Arg)> {
-    let settable = FLAGS.iter().filter(|(_, default)| !matches!(default, Default::Never(_)));
+pub(super) fn settable(program: &Command) -> Vec<(&'static str, Settable, Arg)> {
+    let settable = FLAGS.iter().filter(|(_, default)| !matches!(default, Settable::Never(_)));
     settable.filter_map(|(flag, default)| Some((*flag, *default, arg(program, flag)?))).collect()
 }
 
@@ -179,7 +179,7 @@ mod tests {
     #[test]
     fn values_that_can_be_set_are_values_of_the_flag() {
         for (flag, default, arg) in settable(&Cli::command()) {
-            if let Default::Only(values, _) = default {
+            if let Settable::Only(values, _) = default {
                 for value in values {
                     assert_eq!(check(&arg, value, None), Ok(()), "{flag}");
                 }

@@ -2,49 +2,67 @@
 
 use apply_set::ParentReference;
 use http::Uri;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::file::{ConfigNode, File};
-use crate::cli::{ConnectionArgs, PruneArgs};
+use crate::cli::{ConnectOptions, PruneArgs};
 use reconcile_core::diagnostic::{Diagnostic, Location};
 use reconcile_core::live::Target;
 use reconcile_core::manifest::yaml::Step;
-use reconcile_core::rules::Glob;
+use reconcile_core::rules::{Glob, MAX_NAME, NAME_PATTERN};
 use reconcile_core::text::{listed, one_line};
 
 /// The most items of a list.
-pub(super) const MAX_ITEMS: usize = 100;
+const MAX_ITEMS: usize = 100;
 /// The longest item, in bytes.
-pub(super) const MAX_TEXT: usize = 1000;
+const MAX_TEXT: usize = 1000;
 /// The most items that a message names.
 const NAMED: usize = 10;
 
-/// The places where the manifests belong; each that is given has to match.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// The places where the manifests belong.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Expectation {
-    /// Contexts of the kubeconfig.
-    pub contexts: Option<Expected<Glob>>,
+    /// Contexts of the kubeconfig, with `*` for any characters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Vec<String>>")]
+    #[schemars(length(min = 1, max = MAX_ITEMS), inner(length(min = 1, max = MAX_TEXT)))]
+    pub contexts: Option<Expected<Vec<Glob>>>,
     /// URLs of API servers.
-    pub servers: Option<Expected<String>>,
-    /// Namespaces of the objects that live in one.
-    pub namespaces: Option<Expected<Glob>>,
-    /// The apply set, as `--applyset` names it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Vec<String>>")]
+    #[schemars(length(min = 1, max = MAX_ITEMS), inner(length(min = 1, max = MAX_TEXT), regex(pattern = "^[hH][tT][tT][pP][sS]?://")))]
+    pub servers: Option<Expected<Vec<String>>>,
+    /// Namespaces of the objects that live in one, with `*` for any characters and `?` for one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Vec<String>>")]
+    #[schemars(length(min = 1, max = MAX_ITEMS), inner(length(min = 1, max = MAX_NAME), regex(pattern = NAME_PATTERN)))]
+    pub namespaces: Option<Expected<Vec<Glob>>>,
+    /// The apply set that `apply` has to name with `--applyset`: `[RESOURCE[.GROUP]/]NAME`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>", regex(pattern = "^([^/]+/)?[^/]+$"))]
     pub applyset: Option<Expected<String>>,
 }
 
 /// The values that one key allows, and its location in the configuration.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
 pub(crate) struct Expected<T> {
-    /// The values, of which there is at least one.
-    pub allowed: Vec<T>,
+    /// The value; a list has one item at least.
+    pub allowed: T,
+    #[serde(skip)]
     location: Location,
 }
 
-impl<T: ToString> Expected<T> {
+impl<T: ToString> Expected<Vec<T>> {
     fn names(&self) -> String {
         let names: Vec<String> = self.allowed.iter().map(ToString::to_string).collect();
         listed(names.iter().map(String::as_str), NAMED)
     }
+}
 
+impl<T> Expected<T> {
     /// An error at this key.
     fn refused(&self, message: String, hint: impl Into<String>) -> Diagnostic {
         Diagnostic { location: Some(self.location.clone()), ..Diagnostic::general(message).with_hint(hint) }
@@ -53,7 +71,7 @@ impl<T: ToString> Expected<T> {
 
 impl Expectation {
     /// Refuses flags that choose another cluster than the context, if only contexts are expected.
-    pub fn allows_flags(&self, args: &ConnectionArgs) -> Result<(), Diagnostic> {
+    pub fn allows_flags(&self, args: &ConnectOptions) -> Result<(), Diagnostic> {
         let (Some(contexts), None) = (&self.contexts, &self.servers) else { return Ok(()) };
         let flags = [("--server", &args.server), ("--cluster", &args.cluster)];
         let given = flags.into_iter().find(|(_, value)| value.as_ref().is_some_and(|value| !value.is_empty()));
@@ -112,13 +130,13 @@ impl Expectation {
 
     /// The apply set that `apply` has to name, if there is one.
     pub fn apply_set(&self) -> Option<&str> {
-        self.applyset.as_ref()?.allowed.first().map(String::as_str)
+        Some(&self.applyset.as_ref()?.allowed)
     }
 
     /// Refuses an apply without the expected apply set, or with another one.
     pub fn allows_apply_set(&self, args: &PruneArgs) -> Result<(), Diagnostic> {
         let Some(expected) = &self.applyset else { return Ok(()) };
-        let Some(wanted) = expected.allowed.first() else { return Ok(()) };
+        let wanted = expected.allowed.as_str();
         let reference = |text: &str| ParentReference::parse(text).ok();
         let message = match &args.applyset {
             None => format!("these manifests belong to apply set `{wanted}`, and `--applyset` is missing"),
@@ -135,47 +153,47 @@ impl Expectation {
 /// Reads the expectations.
 pub(super) fn expectation(file: &mut File<'_>, node: &ConfigNode<'_>) -> Expectation {
     let Some(mut keys) = file.mapping(node, "`expect`") else { return Expectation::default() };
-    let mut list = |key, example, check: fn(&str) -> Result<(), String>| {
-        keys.key(key).map(|node| list(file, &node, key, example, check))
+    let expectation = Expectation {
+        contexts: keys
+            .key("contexts")
+            .map(|node| list(file, &node, "contexts: [\"prod-*\"]", |text| Ok(Glob::of_contexts(text)))),
+        servers: keys.key("servers").map(|node| list(file, &node, "servers: [\"https://10.1.2.3:6443\"]", server)),
+        namespaces: keys.key("namespaces").map(|node| list(file, &node, "namespaces: [shop, \"shop-*\"]", namespace)),
+        applyset: keys.key("applyset").and_then(|node| applyset(file, &node)),
     };
-    let any = |_: &str| Ok(());
-    let contexts = list("contexts", "contexts: [\"prod-*\"]", any);
-    let servers = list("servers", "servers: [\"https://10.1.2.3:6443\"]", |text| match canonical(text) {
-        Some(_) => Ok(()),
-        None => Err(format!("`{}` is not the URL of a server", one_line(text, 100))),
-    });
-    let namespaces = list("namespaces", "namespaces: [shop, \"shop-*\"]", |text| {
-        Glob::of_names(text).map(drop).map_err(|error| error.to_string())
-    });
-    let globs = |texts: Expected<String>, read: fn(&str) -> Option<Glob>| Expected {
-        allowed: texts.allowed.iter().filter_map(|text| read(text)).collect(),
-        location: texts.location,
-    };
-    let contexts = contexts.map(|texts| globs(texts, |text| Some(Glob::of_contexts(text))));
-    let namespaces = namespaces.map(|texts| globs(texts, |text| Glob::of_names(text).ok()));
-    let applyset = keys.key("applyset").and_then(|node| applyset(file, &node));
     file.end(keys);
-    Expectation { contexts, servers, namespaces, applyset }
+    expectation
 }
 
-/// The strings of a list that is not empty.
-fn list(
+fn server(text: &str) -> Result<String, String> {
+    match canonical(text) {
+        Some(_) => Ok(text.to_owned()),
+        None => Err(format!("`{}` is not the URL of a server", one_line(text, 100))),
+    }
+}
+
+fn namespace(text: &str) -> Result<Glob, String> {
+    Glob::of_names(text)
+}
+
+/// Reads a list that is not empty.
+fn list<T>(
     file: &mut File<'_>,
     node: &ConfigNode<'_>,
-    key: &str,
     example: &str,
-    check: fn(&str) -> Result<(), String>,
-) -> Expected<String> {
-    let items = file.items(node, &format!("`{key}`"), MAX_ITEMS, example);
-    if node.value.as_array().is_some_and(Vec::is_empty) {
-        file.of_key(node, format!("`{key}` is empty, so that nothing would be allowed"), format!("write `{example}`"));
+    read: impl Fn(&str) -> Result<T, String>,
+) -> Expected<Vec<T>> {
+    let key = node.name();
+    let items = file.items(node, MAX_ITEMS, example);
+    if node.is_empty_list() {
+        file.of_key(node, format!("{key} is empty, so that nothing would be allowed"), format!("write `{example}`"));
     }
     let mut allowed = Vec::new();
     for item in &items {
-        let Some(text) = file.text(item, &format!("an item of `{key}`"), example) else { continue };
-        match check(text) {
-            Ok(()) if text.len() <= MAX_TEXT => allowed.push(text.to_owned()),
-            Ok(()) => file.of_value(item, format!("an item of `{key}` is longer than {MAX_TEXT} bytes"), "shorten it"),
+        let Some(text) = file.text(item, &format!("an item of {key}"), example) else { continue };
+        match read(text) {
+            Ok(value) if text.len() <= MAX_TEXT => allowed.push(value),
+            Ok(_) => file.of_value(item, format!("an item of {key} is longer than {MAX_TEXT} bytes"), "shorten it"),
             Err(message) => file.of_value(item, message, format!("write it as in `{example}`")),
         }
     }
@@ -183,12 +201,12 @@ fn list(
 }
 
 fn applyset(file: &mut File<'_>, node: &ConfigNode<'_>) -> Option<Expected<String>> {
-    let text = file.text(node, "`applyset`", "applyset: secret/pay")?;
+    let text = file.text(node, &node.name(), "applyset: secret/pay")?;
     if let Err(message) = ParentReference::parse(text) {
         file.of_value(node, one_line(&message, 200), "write `NAME` for a Secret, or `RESOURCE[.GROUP]/NAME`");
         return None;
     }
-    Some(Expected { allowed: vec![text.to_owned()], location: file.location(node) })
+    Some(Expected { allowed: text.to_owned(), location: file.location(node) })
 }
 
 /// The scheme, the host, the port and the path of a URL; `None` if it is not the URL of a server.

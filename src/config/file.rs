@@ -47,6 +47,20 @@ impl<'a> ConfigNode<'a> {
         Self { value, path: Vec::new() }
     }
 
+    /// Its key in backticks, as messages name it; that of its list for an item.
+    pub fn name(&self) -> String {
+        let key = |step: &Step<'a>| match step {
+            Step::Key(key) => Some(*key),
+            Step::Index(_) => None,
+        };
+        format!("`{}`", self.path.iter().rev().find_map(key).unwrap_or_default())
+    }
+
+    /// Returns true for a list without items.
+    pub fn is_empty_list(&self) -> bool {
+        self.value.as_array().is_some_and(Vec::is_empty)
+    }
+
     /// The values of a mapping, by their keys.
     pub fn entries(&self) -> Vec<(&'a str, Self)> {
         let map = self.value.as_object().into_iter().flatten();
@@ -118,18 +132,16 @@ impl File<'_> {
     }
 
     /// The items of a list, at most `most`.
-    pub fn items<'n>(&mut self, node: &ConfigNode<'n>, what: &str, most: usize, example: &str) -> Vec<ConfigNode<'n>> {
+    pub fn items<'n>(&mut self, node: &ConfigNode<'n>, most: usize, example: &str) -> Vec<ConfigNode<'n>> {
+        let name = node.name();
         let Value::Array(items) = node.value else {
-            let message = format!("{what} is a list, not {}", kind_of(node.value));
+            let message = format!("{name} is a list, not {}", kind_of(node.value));
             self.of_value(node, message, format!("write `{example}`"));
             return Vec::new();
         };
         if items.len() > most {
-            self.of_key(
-                node,
-                format!("{what} has {} items, and at most {most} are allowed", items.len()),
-                "merge some of them",
-            );
+            let message = format!("{name} has {} items, and at most {most} are allowed", items.len());
+            self.of_key(node, message, "merge some of them");
             return Vec::new();
         }
         items.iter().enumerate().map(|(index, item)| node.below(item, Step::Index(index))).collect()

@@ -6,26 +6,33 @@ use super::file::{ConfigNode, File, Mapping};
 use reconcile_core::object::Selector;
 use reconcile_core::owners::MAX_MANAGER;
 use reconcile_core::rules::{
-    FieldPattern, Glob, IgnoreRule, MAX_FIELDS, MAX_RULES, ObjectPattern, PatternError, jq_path, json_pointer,
+    FieldPattern, Glob, IgnoreRule, MAX_FIELDS, MAX_REASON, MAX_RULES, ObjectPattern, PatternError, jq_path,
+    json_pointer,
 };
 use reconcile_core::text::one_line;
+
+/// The key of the objects of a rule.
+pub(super) const TARGET: &str = "target";
 
 /// The keys of a target that are globs. Argo CD writes them into the rule itself.
 pub(super) const GLOBS: [&str; 4] = ["group", "kind", "namespace", "name"];
 
+/// The keys of JSON pointers: ours, which is that of Argo CD, and that of Flux.
+pub(super) const POINTERS: [&str; 2] = ["jsonPointers", "paths"];
+
 /// The ways to write the fields of a rule.
 pub(super) const FIELDS: [Spelling; 4] = [
-    Spelling { key: "fields", example: "fields: [spec.replicas]", read: FieldPattern::parse },
-    Spelling { key: "jsonPointers", example: "jsonPointers: [/spec/replicas]", read: json_pointer },
-    Spelling { key: "paths", example: "paths: [/spec/replicas]", read: json_pointer },
-    Spelling { key: "jqPathExpressions", example: "jqPathExpressions: [.spec.replicas]", read: jq_path },
+    Spelling { key: "fields", example: "[spec.replicas]", read: FieldPattern::parse },
+    Spelling { key: POINTERS[0], example: "[/spec/replicas]", read: json_pointer },
+    Spelling { key: POINTERS[1], example: "[/spec/replicas]", read: json_pointer },
+    Spelling { key: "jqPathExpressions", example: "[.spec.replicas]", read: jq_path },
 ];
 
 /// The keys of the field managers of a rule: ours, and that of Argo CD.
 pub(super) const MANAGERS: [&str; 2] = ["managers", "managedFieldsManagers"];
 
-/// Keys of a rule in other tools, with the keys that mean the same.
-pub(super) const ALIASES: [(&str, &str); 2] = [("paths", "jsonPointers"), ("managedFieldsManagers", "managers")];
+/// The key of the reason of a rule.
+pub(super) const REASON: &str = "reason";
 
 /// One way to write fields.
 pub(super) struct Spelling {
@@ -35,13 +42,10 @@ pub(super) struct Spelling {
     read: fn(&str) -> Result<FieldPattern, PatternError>,
 }
 
-/// Longest reason, in bytes.
-pub(super) const MAX_REASON: usize = 1000;
-
 /// Reads the list of rules.
 pub(super) fn rules(file: &mut File<'_>, node: &ConfigNode<'_>) -> Vec<IgnoreRule> {
     let example = "ignore: [{target: {kind: Deployment}, fields: [spec.replicas]}]";
-    let items = file.items(node, "`ignore`", MAX_RULES, example);
+    let items = file.items(node, MAX_RULES, example);
     items.iter().filter_map(|item| rule(file, item)).collect()
 }
 
@@ -49,8 +53,8 @@ fn rule(file: &mut File<'_>, node: &ConfigNode<'_>) -> Option<IgnoreRule> {
     let mut keys = file.mapping(node, "an ignore rule")?;
     let target = target_of_rule(file, node, &mut keys);
     let fields = FIELDS.map(|spelling| keys.key(spelling.key).map(|list| fields(file, &list, &spelling)));
-    let managers = MANAGERS.map(|key| keys.key(key).map(|list| managers(file, &list, key)));
-    let reason = keys.key("reason").and_then(|reason| reason_text(file, &reason));
+    let managers = MANAGERS.map(|key| keys.key(key).map(|list| managers(file, &list)));
+    let reason = keys.key(REASON).and_then(|reason| reason_text(file, &reason));
     let expires = keys.key("expires").and_then(|expires| date(file, &expires));
     file.end(keys);
     if fields.iter().all(Option::is_none) && managers.iter().all(Option::is_none) {
@@ -64,7 +68,7 @@ fn rule(file: &mut File<'_>, node: &ConfigNode<'_>) -> Option<IgnoreRule> {
 
 /// The objects of a rule: under `target`, or in the rule itself as Argo CD has it.
 fn target_of_rule(file: &mut File<'_>, node: &ConfigNode<'_>, keys: &mut Mapping<'_>) -> ObjectPattern {
-    let target = keys.key("target");
+    let target = keys.key(TARGET);
     let of_argo = GLOBS.map(|key| keys.key(key));
     match (target, of_argo.iter().flatten().next()) {
         (Some(target), key) => {
@@ -97,52 +101,48 @@ pub(super) fn object_pattern(file: &mut File<'_>, node: &ConfigNode<'_>) -> Obje
 }
 
 fn selector(file: &mut File<'_>, node: &ConfigNode<'_>) -> Option<Selector> {
-    let text = file.text(node, "`labelSelector`", "labelSelector: app=web,tier!=test")?;
-    match Selector::parse(&one_line(text, 1000)) {
-        Ok(selector) => Some(selector),
-        Err(error) => {
-            file.of_value(node, error.to_string(), "selectors look like `app=web`, `tier in (a, b)`, `!legacy`");
-            None
-        }
-    }
+    let text = file.text(node, &node.name(), "labelSelector: app=web,tier!=test")?;
+    let hint = "selectors look like `app=web`, `tier in (a, b)`, `!legacy`";
+    Selector::parse(&one_line(text, 1000)).map_err(|error| file.of_value(node, error, hint)).ok()
 }
 
 /// Reads the values of [`GLOBS`].
 fn globs(file: &mut File<'_>, values: [Option<ConfigNode<'_>>; 4]) -> ObjectPattern {
-    let mut glob = |key: &str, value: &ConfigNode<'_>| {
-        let Some(text) = value.value.as_str() else {
-            file.of_value(value, format!("`{key}` must be a string"), "quote it");
-            return None;
-        };
-        let hint = "write one name with `*` for any characters and `?` for one, and one rule for each alternative";
-        Glob::of_names(text).map_err(|error| file.of_value(value, error.to_string(), hint)).ok()
-    };
-    let mut keys = GLOBS.into_iter();
-    let [group, kind, namespace, name] =
-        values.map(|value| keys.next().zip(value).and_then(|(key, value)| glob(key, &value)));
+    let [group, kind, namespace, name] = values.map(|value| glob(file, &value?));
     ObjectPattern { group, kind, namespace, name, labels: None }
+}
+
+fn glob(file: &mut File<'_>, node: &ConfigNode<'_>) -> Option<Glob> {
+    let Some(text) = node.value.as_str() else {
+        file.of_value(node, format!("{} must be a string", node.name()), "quote it");
+        return None;
+    };
+    let hint = "write one name with `*` for any characters and `?` for one, and one rule for each alternative";
+    Glob::of_names(text).map_err(|error| file.of_value(node, error, hint)).ok()
 }
 
 fn fields(file: &mut File<'_>, list: &ConfigNode<'_>, spelling: &Spelling) -> Vec<FieldPattern> {
     let Spelling { key, example, read } = spelling;
+    let example = format!("{key}: {example}");
     let mut fields = Vec::new();
-    for item in file.items(list, &format!("`{key}`"), MAX_FIELDS, example) {
-        let Some(text) = file.text(&item, "a field", example) else { continue };
+    for item in file.items(list, MAX_FIELDS, &example) {
+        let Some(text) = file.text(&item, "a field", &example) else { continue };
         match read(text) {
             Ok(field) => fields.push(field),
             Err(error) => file.of_value(&item, error.message, error.hint),
         }
     }
-    if list.value.as_array().is_some_and(Vec::is_empty) {
+    if list.is_empty_list() {
         file.of_value(list, format!("`{key}` is empty"), format!("write `{example}`, or leave `{key}` out"));
     }
     fields
 }
 
-fn managers(file: &mut File<'_>, list: &ConfigNode<'_>, key: &str) -> Vec<Glob> {
-    let items = file.items(list, &format!("`{key}`"), MAX_FIELDS, "managers: [some-controller]");
-    if list.value.as_array().is_some_and(Vec::is_empty) {
-        file.of_value(list, format!("`{key}` is empty"), format!("name a field manager, or leave `{key}` out"));
+fn managers(file: &mut File<'_>, list: &ConfigNode<'_>) -> Vec<Glob> {
+    let items = file.items(list, MAX_FIELDS, "managers: [some-controller]");
+    if list.is_empty_list() {
+        let key = list.name();
+        file.of_value(list, format!("{key} is empty"), format!("name a field manager, or leave {key} out"));
     }
     items.iter().filter_map(|item| manager(file, item)).map(Glob::new).collect()
 }
@@ -158,7 +158,7 @@ pub(super) fn manager<'n>(file: &mut File<'_>, node: &ConfigNode<'n>) -> Option<
 }
 
 fn reason_text(file: &mut File<'_>, node: &ConfigNode<'_>) -> Option<String> {
-    let text = file.text(node, "`reason`", "reason: scaled by the autoscaler")?;
+    let text = file.text(node, &node.name(), "reason: scaled by the autoscaler")?;
     if text.len() > MAX_REASON {
         file.of_key(node, format!("`reason` is at most {MAX_REASON} bytes long"), "shorten it");
     }
@@ -168,11 +168,8 @@ fn reason_text(file: &mut File<'_>, node: &ConfigNode<'_>) -> Option<String> {
 fn date(file: &mut File<'_>, node: &ConfigNode<'_>) -> Option<Date> {
     let date = node.value.as_str().filter(|text| text.len() == 10).and_then(|text| text.parse::<Date>().ok());
     if date.is_none() {
-        file.of_value(
-            node,
-            "`expires` must be a date",
-            "write the last day of the rule in UTC, as in `expires: 2027-01-31`",
-        );
+        let hint = "write the last day of the rule in UTC, as in `expires: 2027-01-31`";
+        file.of_value(node, "`expires` must be a date", hint);
     }
     date
 }

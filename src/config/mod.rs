@@ -50,6 +50,9 @@ const MAX_SIZE: u64 = 1 << 20;
 const API_VERSION: &str = "kubectl-reconcile/v1";
 const KIND: &str = "Config";
 
+/// The key of the ignore rules.
+const IGNORE: &str = "ignore";
+
 /// The settings of a configuration file.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Configuration {
@@ -164,11 +167,11 @@ fn settings(program: &Command, file: &mut File<'_>, root: &ConfigNode<'_>) -> Co
         configuration.expect = expect::expectation(file, &node);
     }
     if let Some(node) = keys.key("manualManagers") {
-        let items = file.items(&node, "`manualManagers`", MAX_RULES, "manualManagers: [k9s]");
+        let items = file.items(&node, MAX_RULES, "manualManagers: [k9s]");
         let names = items.iter().filter_map(|item| ignore::manager(file, item).map(ToOwned::to_owned));
         configuration.manual_managers = names.collect();
     }
-    if let Some(node) = keys.key("ignore") {
+    if let Some(node) = keys.key(IGNORE) {
         configuration.ignore = ignore::rules(file, &node);
     }
     if let Some(node) = keys.key("readiness") {

@@ -3,31 +3,25 @@
 use bounded_cel::{Condition, ParseError};
 
 use super::file::{ConfigNode, File};
-use super::ignore::object_pattern;
-use reconcile_core::rules::{MAX_READINESS_RULES, ObjectPattern, ReadinessRule};
+use super::ignore::{TARGET, object_pattern};
+use reconcile_core::rules::{MAX_READINESS_RULES, ReadinessRule};
 use reconcile_core::text::one_line;
-
-/// Longest expression, in bytes.
-pub(super) const MAX_EXPRESSION: usize = bounded_cel::MAX_LENGTH;
 
 /// Reads the list of rules.
 pub(super) fn rules(file: &mut File<'_>, node: &ConfigNode<'_>) -> Vec<ReadinessRule> {
     let example = "readiness: [{target: {kind: Database}, current: 'status.phase == \"Ready\"'}]";
-    let items = file.items(node, "`readiness`", MAX_READINESS_RULES, example);
+    let items = file.items(node, MAX_READINESS_RULES, example);
     items.iter().filter_map(|item| rule(file, item)).collect()
 }
 
 fn rule(file: &mut File<'_>, node: &ConfigNode<'_>) -> Option<ReadinessRule> {
     let mut keys = file.mapping(node, "a readiness rule")?;
-    let target = match keys.key("target") {
-        Some(target) => object_pattern(file, &target),
-        None => ObjectPattern::default(),
-    };
+    let target = keys.key(TARGET).map(|target| object_pattern(file, &target)).unwrap_or_default();
     if target.kind.is_none() {
         let hint = "readiness differs from kind to kind: write `target: {group: example.com, kind: Database}`";
         file.of_key(node, "a readiness rule must have a `target` with a `kind`", hint);
     }
-    let mut expression = |key| keys.key(key).map(|node| condition(file, &node, key));
+    let mut expression = |key| keys.key(key).map(|node| condition(file, &node));
     let current = expression("current");
     let in_progress = expression("inProgress").flatten();
     let failed = expression("failed").flatten();
@@ -39,10 +33,10 @@ fn rule(file: &mut File<'_>, node: &ConfigNode<'_>) -> Option<ReadinessRule> {
     Some(ReadinessRule { target, current: current??, in_progress, failed })
 }
 
-fn condition(file: &mut File<'_>, node: &ConfigNode<'_>, key: &str) -> Option<Condition> {
-    let text = file.text(node, &format!("`{key}`"), "current: 'status.phase == \"Ready\"'")?;
+fn condition(file: &mut File<'_>, node: &ConfigNode<'_>) -> Option<Condition> {
+    let text = file.text(node, &node.name(), "current: 'status.phase == \"Ready\"'")?;
     Condition::parse(text)
-        .map_err(|error| file.of_value(node, format!("`{key}`: {}", described(&error)), error.hint))
+        .map_err(|error| file.of_value(node, format!("{}: {}", node.name(), described(&error)), error.hint))
         .ok()
 }
 

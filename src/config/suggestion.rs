@@ -4,24 +4,23 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use reconcile_report::{ChangeReport, ObjectReport, Report, why, why_without_fields};
+use reconcile_report::{ObjectReport, Report, why, why_without_fields};
 
 use super::Configuration;
-use super::ignore::MAX_REASON;
-use super::written::{WrittenConfiguration, WrittenRule};
-use reconcile_core::compare::Action;
+use super::written::WrittenConfiguration;
+use reconcile_core::compare::{Action, FieldChange};
 use reconcile_core::owners::Owner;
 use reconcile_core::resolve::{exact_field, exact_managers, exact_rule, exact_target};
-use reconcile_core::rules::{FieldPattern, IgnoreRule, IgnoreRules, MAX_FIELDS, MAX_RULES};
+use reconcile_core::rules::{FieldPattern, IgnoreRule, IgnoreRules, MAX_FIELDS, MAX_REASON, MAX_RULES};
 use reconcile_core::text::{one_line, visible, yaml_in_order};
 
 /// A whole configuration, ready to commit: the rules in force now, and a rule for each object and the managers of its drift.
 /// Comments name the differences that no rule can hide.
 pub(crate) fn suggestion(configuration: &Configuration, in_force: &IgnoreRules, report: &Report) -> String {
     let mut notes = Vec::new();
-    let mut rules: Vec<WrittenRule> = in_force.iter().map(WrittenRule::of).collect();
+    let mut rules: Vec<IgnoreRule> = in_force.rules.clone();
     for object in report.objects.iter().filter(|object| object.diff.action != Action::None) {
-        rules.extend(of_object(object, &mut notes).iter().map(WrittenRule::of));
+        rules.extend(of_object(object, &mut notes));
     }
     if let Some(more @ 1..) = rules.len().checked_sub(MAX_RULES) {
         notes.push(format!("{more} more rules would be needed than a configuration may have"));
@@ -59,7 +58,7 @@ fn of_object(object: &ObjectReport, notes: &mut Vec<String>) -> Vec<IgnoreRule> 
     groups.iter().flat_map(|(group, fields)| fields.chunks(MAX_FIELDS).map(move |fields| rule(group, fields))).collect()
 }
 
-fn reason(change: &ChangeReport) -> String {
+fn reason(change: &FieldChange) -> String {
     let owner = |owner: &Owner| match owner.subresource.as_str() {
         "" => owner.manager.clone(),
         subresource => format!("{} ({subresource})", owner.manager),
@@ -72,12 +71,12 @@ fn reason(change: &ChangeReport) -> String {
 mod tests {
     use clap::CommandFactory as _;
     use proptest::prelude::*;
-    use reconcile_core::compare::{Class, Evidence, FieldChange, FieldDiff, ObjectVerdict};
+    use reconcile_core::compare::{Class, Evidence, ObjectDiff};
     use reconcile_core::owners::AuditAnswer;
     use reconcile_core::rules::{Autoscalers, CoveredObject};
     use reconcile_report::{Command, FailOn};
     use serde_json::{Value, json};
-    use structured_merge::{FieldPath, GroupVersionKind, ManagedObject, ObjectKey, Op, Operation, builtin};
+    use structured_merge::{Change, FieldPath, GroupVersionKind, ManagedObject, ObjectKey, Op, Operation, builtin};
 
     use super::*;
     use crate::commands::Cli;
@@ -92,19 +91,13 @@ mod tests {
             manual: false,
             users: AuditAnswer::default(),
         };
-        let change = FieldChange {
-            path: path.clone(),
-            op: Op::Change,
-            class: Class::ChangedByOther,
-            side: Class::ChangedByOther.side(),
-            base: None,
-            live: Some(json!("theirs")),
-            desired: Some(json!("ours")),
-            managers: managers.iter().map(owner).collect(),
-            defaulted: Vec::new(),
-        };
-        let fields = FieldDiff { changes: vec![change], ..FieldDiff::none(Evidence::Server) };
-        let object = ObjectReport::unwanted(key, ObjectVerdict::Update(fields));
+        let change = FieldChange::new(
+            Change { path: path.clone(), op: Op::Change, from: Some(json!("theirs")), to: Some(json!("ours")) },
+            Class::ChangedByOther,
+        )
+        .with_managers(managers.iter().map(owner).collect());
+        let fields = ObjectDiff { changes: vec![change], ..ObjectDiff::in_sync(Evidence::Server) };
+        let object = ObjectReport::unwanted(key, fields.by_drift());
         Report::compared(Command::Diff, vec![object], &FailOn::default())
     }
 
@@ -141,7 +134,7 @@ mod tests {
             schema,
             manual: &std::collections::BTreeSet::new(),
         };
-        rules.coverage(subject, &[], &Autoscalers::default()).iter().map(|(path, _)| path.clone()).collect()
+        rules.coverage(subject, &[], &Autoscalers::default()).fields.into_keys().collect()
     }
 
     const HOSTILE: &str = r#"[a*b?\[\]{}"'#:, .=/\\ü-]{1,6}"#;
@@ -163,7 +156,7 @@ mod tests {
             let read = Configuration::parse(&Cli::command(), &"c.yaml".into(), text.clone().into_bytes()).expect(&text);
             let (rules, _) = IgnoreRules::in_force(read.ignore, jiff::Timestamp::UNIX_EPOCH);
             if managers.iter().any(|manager| manager.contains('*')) {
-                prop_assert!(rules.is_empty(), "{text}");
+                prop_assert!(rules.rules.is_empty(), "{text}");
                 prop_assert!(text.starts_with("# Not covered: ConfigMap shop/web: data"), "{text}");
                 return Ok(());
             }

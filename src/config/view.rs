@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::written::{WrittenConfiguration, WrittenRule};
+use super::written::WrittenConfiguration;
 use super::{ConfigOrigin, Configuration};
 use reconcile_core::rules::IgnoreRule;
 use reconcile_core::text::{visible, yaml_in_order};
@@ -21,15 +21,23 @@ pub(crate) struct View<'a> {
 
 /// The configuration and where it comes from.
 #[derive(Serialize)]
-struct Located {
+struct LocatedConfiguration<'a> {
     #[serde(flatten)]
-    configuration: WrittenConfiguration,
+    configuration: WrittenConfiguration<'a, LocatedRule<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    file: Option<String>,
+    file: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     origin: Option<&'static str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    expired: Vec<WrittenRule>,
+    expired: Vec<LocatedRule<'a>>,
+}
+
+/// A rule and where it comes from.
+#[derive(Serialize)]
+struct LocatedRule<'a> {
+    #[serde(flatten)]
+    rule: &'a IgnoreRule,
+    place: String,
 }
 
 impl View<'_> {
@@ -45,22 +53,22 @@ impl View<'_> {
             let _ =
                 writeln!(text, "# The ignore rule at {} expired on {expires} and is not in force.", visible(&location));
         }
-        let rules = self.rules(false).map(WrittenRule::of).collect();
-        let configuration = WrittenConfiguration::of(self.configuration, rules);
-        text + &yaml_in_order(&configuration)
+        text + &yaml_in_order(&WrittenConfiguration::of(self.configuration, self.rules(false).collect()))
     }
 
     /// The configuration as JSON, with the file, and the location of each rule.
     pub fn json(&self) -> String {
-        let placed = |rule: &IgnoreRule| WrittenRule::of(rule).at(&rule.location);
         let source = self.configuration.source.as_ref();
-        let located = Located {
-            configuration: WrittenConfiguration::of(self.configuration, self.rules(false).map(placed).collect()),
-            file: source.map(|source| source.file.to_string()),
+        document(&LocatedConfiguration {
+            configuration: WrittenConfiguration::of(self.configuration, self.located_rules(false)),
+            file: source.map(|source| &*source.file),
             origin: source.map(|source| how(source.origin)),
-            expired: self.rules(true).map(placed).collect(),
-        };
-        document(&located)
+            expired: self.located_rules(true),
+        })
+    }
+
+    fn located_rules(&self, expired: bool) -> Vec<LocatedRule<'_>> {
+        self.rules(expired).map(|rule| LocatedRule { rule, place: rule.location.to_string() }).collect()
     }
 
     fn rules(&self, expired: bool) -> impl Iterator<Item = &IgnoreRule> {

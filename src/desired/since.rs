@@ -7,7 +7,7 @@ use glob::{MatchOptions, Pattern};
 use reconcile_core::diagnostic::{Diagnostic, KUSTOMIZATIONS};
 use reconcile_core::manifest::Input;
 
-use super::files::{CONFIGURATION, Inputs, build, is_pattern, reason};
+use super::files::{Inputs, build, is_configuration, is_manifest, is_pattern, reason};
 use super::git::{Checkout, OTHERWISE, Repository, Revision, Tree};
 
 /// The manifests of a revision.
@@ -152,14 +152,14 @@ impl Reader {
                 }
             }
         }
-        found.retain(|path| !is_configuration(path));
+        found.retain(|path| !is_configuration(Path::new(path)));
         found.iter().try_for_each(|path| self.path(inputs, path, recursive))
     }
 
     fn directory(&mut self, inputs: &mut Inputs, folder: &str, recursive: bool) {
         let start = if folder.is_empty() { 0 } else { folder.len().saturating_add(1) };
         let is_direct = |path: &str| !path.get(start..).unwrap_or_default().contains('/');
-        let is_wanted = |path: &&str| (recursive || is_direct(path)) && is_manifest(path);
+        let is_wanted = |path: &&str| (recursive || is_direct(path)) && is_manifest(Path::new(path));
         let files: Vec<String> =
             self.tree.below(folder).map(|(path, _)| path).filter(is_wanted).map(ToOwned::to_owned).collect();
         for file in &files {
@@ -202,13 +202,4 @@ impl Reader {
             .target(path)
             .map_err(|error| Diagnostic::of_file(&name, format!("cannot be read: {}", reason(&error))))
     }
-}
-
-fn is_configuration(path: &str) -> bool {
-    path.rsplit('/').next() == Some(CONFIGURATION)
-}
-
-fn is_manifest(path: &str) -> bool {
-    let ending = Path::new(path).extension();
-    !is_configuration(path) && ending.is_some_and(|ending| ending == "yaml" || ending == "yml" || ending == "json")
 }

@@ -6,16 +6,16 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::io::{Read as _, Write as _};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::sync_channel;
+use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use reconcile_core::manifest::yaml::{Document, Positions, Step, Syntax, Validation, read};
 use serde_json::Value;
 
+use super::child::{Ended, Unended, ended};
+use super::files::reason;
 use crate::program::{self, LookupError};
 use reconcile_core::diagnostic::{Diagnostic, Location};
 use reconcile_core::manifest::{Decrypted, Input, Place, Undecrypted, authentication_code, is_encrypted};
@@ -26,8 +26,6 @@ const SOPS: &str = "sops";
 const TIME_LIMIT: Duration = Duration::from_secs(30);
 /// Time limit of all runs together.
 const TOTAL_LIMIT: Duration = Duration::from_mins(5);
-/// Interval at which a program that has closed its output is polled for its end.
-const POLL: Duration = Duration::from_millis(2);
 /// Largest output, in bytes. The API server takes objects of a few MiB.
 const MAX_OUTPUT: u64 = 64 << 20;
 /// The most runs at the same time. They mostly wait for key servers.
@@ -217,63 +215,20 @@ fn values(output: &[u8], expected: usize) -> Result<Vec<Value>, Undecrypted> {
 
 /// Runs the program once. What it says on its standard error may quote values, so that only its exit code is told.
 fn run(program: &Path, unit: &Unit, limit: Duration) -> Result<Vec<u8>, Undecrypted> {
-    let start = Instant::now();
     let mut command = Command::new(program);
     command.args(["--decrypt", "--input-type", unit.format, "--output-type", unit.format]);
     if cfg!(unix) {
         command.arg("/dev/stdin");
     }
     let started = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
-    let failed = |error| Undecrypted::Failed(format!("`sops` cannot be run: {}", super::files::reason(&error)));
-    let mut child = started.map_err(failed)?;
-    let ended = output(&mut child, &unit.text, || limit.saturating_sub(start.elapsed()));
-    if ended.is_err() {
-        let _ = child.kill();
-        let _ = child.wait();
-    }
-    ended.map_err(|end| match end {
-        End::TooLate => Undecrypted::Failed(format!("`sops` did not finish within {}s", limit.as_secs())),
-        End::TooMuch => Undecrypted::Failed(format!("`sops` printed more than {} MiB", MAX_OUTPUT >> 20)),
-        End::Failed(reason) => reason,
-    })
-}
-
-/// The reason why there is no output.
-enum End {
-    TooLate,
-    TooMuch,
-    Failed(Undecrypted),
-}
-
-fn output(child: &mut Child, text: &[u8], left: impl Fn() -> Duration) -> Result<Vec<u8>, End> {
-    let failed = |error: std::io::Error| {
-        End::Failed(Undecrypted::Failed(format!("`sops` failed: {}", super::files::reason(&error))))
-    };
-    // Both ends are served at the same time, so that the program never blocks. Its children may hold them longer than it lives.
-    if let Some(mut pipe) = child.stdin.take() {
-        let text = text.to_vec();
-        // A program that reads nothing is judged by its output.
-        std::thread::spawn(move || drop(pipe.write_all(&text)));
-    }
-    let (sender, receiver) = sync_channel(1);
-    if let Some(pipe) = child.stdout.take() {
-        std::thread::spawn(move || {
-            let mut bytes = Vec::new();
-            let read = pipe.take(MAX_OUTPUT.saturating_add(1)).read_to_end(&mut bytes);
-            sender.send(read.map(|_| bytes))
-        });
-    }
-    let bytes = receiver.recv_timeout(left()).map_err(|_| End::TooLate)?.map_err(failed)?;
-    if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > MAX_OUTPUT {
-        return Err(End::TooMuch);
-    }
-    loop {
-        match child.try_wait().map_err(failed)? {
-            Some(status) if status.success() => return Ok(bytes),
-            Some(status) => return Err(End::Failed(failure(status.code()))),
-            None if left().is_zero() => return Err(End::TooLate),
-            None => std::thread::sleep(POLL),
-        }
+    let failed = |error| Undecrypted::Failed(format!("`sops` cannot be run: {}", reason(&error)));
+    let child = started.map_err(failed)?;
+    match ended(child, &unit.text, MAX_OUTPUT, limit) {
+        Ok(Ended { status, output, .. }) if status.success() => Ok(output),
+        Ok(Ended { status, .. }) => Err(failure(status.code())),
+        Err(Unended::TooLate) => Err(Undecrypted::Failed(format!("`sops` did not finish within {}s", limit.as_secs()))),
+        Err(Unended::TooMuch) => Err(Undecrypted::Failed(format!("`sops` printed more than {} MiB", MAX_OUTPUT >> 20))),
+        Err(Unended::Failed(error)) => Err(Undecrypted::Failed(format!("`sops` failed: {}", reason(&error)))),
     }
 }
 

@@ -10,15 +10,14 @@ use std::time::Duration;
 use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
 
-use crate::engine::comparison::Comparison;
+use crate::engine::comparison::{Comparison, LiveSource as _};
 use crate::engine::event::{Event, Stage};
 use crate::engine::item::{self, Item, Skip, blocked};
 use crate::engine::other_shards::ShardWait;
 use crate::engine::wait::Watched;
 use crate::engine::write::{DEFAULT_DELETE_TIMEOUT, Writes, Written, wait_for_discovery, wait_until_established};
-use reconcile_core::compare::{Action, CompareContext, Decision, DefinedKinds, ObjectVerdict};
+use reconcile_core::compare::{Action, CompareContext, Decision, DefinedKinds, Evidence, ObjectDiff, creation};
 use reconcile_core::diagnostic::{Code, Diagnostic};
-use reconcile_core::effects;
 use reconcile_core::live::resolve::{Target, resource_of};
 use reconcile_core::object::generated::{Generated, names_in_place_of_others};
 use reconcile_core::plan::{Plan, PlanItem, ReadySet};
@@ -41,13 +40,8 @@ impl<'a> ApplyRun<'a> {
     pub async fn compare(mut comparison: Comparison<'a>, mut plan: Plan) -> Self {
         let events = comparison.events;
         events.receive(Event::Began(Stage::Compare, plan.items.len()));
-        comparison.leave_out_nulls(&mut plan).await;
-        let targets: Vec<&Target> = plan.targets().collect();
-        let mut decisions = comparison.compare(&targets).await;
-        comparison.name_apply_sets(&targets, &mut decisions).await;
-        comparison.warn_of_missing_owners(&targets, &mut decisions).await;
+        let decisions = comparison.decide(&mut plan).await;
         events.receive(Event::Ended(Stage::Compare));
-        effects::find(&targets, &mut decisions);
         // Nearly all objects are in sync, and share one decision.
         let in_sync = decisions.iter().find(|decision| decision.is_plain()).cloned().map(Arc::new);
         let shared = |decision: Decision| match &in_sync {
@@ -64,23 +58,23 @@ impl<'a> ApplyRun<'a> {
 
     /// The objects with generated names that do not exist, whether or not this pass creates them.
     pub fn new_generated(&self) -> BTreeSet<Generated> {
-        let is_new = |item: &&Item| item.verdict().action() == Action::Create || item.verdict().leaves_missing();
+        let is_new = |item: &&Item| item.diff().action == Action::Create || item.diff().leaves_missing();
         self.own().filter(is_new).filter_map(|item| Generated::of(&item.target().key)).collect()
     }
 
     /// The objects with generated names that this pass leaves, and to which it lets others refer instead of a former one.
     fn referred(&self) -> BTreeSet<Generated> {
-        let left = self.own().filter(|item| item.verdict().leaves_missing()).map(|item| &item.target().key);
+        let left = self.own().filter(|item| item.diff().leaves_missing()).map(|item| &item.target().key);
         let left: BTreeMap<(Option<&str>, &str), Generated> =
             left.filter_map(|key| Some(((key.namespace.as_deref(), key.name.as_str()), Generated::of(key)?))).collect();
         let mut referred = BTreeSet::new();
         if left.is_empty() {
             return referred;
         }
-        for item in self.own().filter(|item| item.verdict().action() == Action::Update) {
-            let changes = item.verdict().changes();
-            let before = changes.iter().filter_map(|change| change.live.as_ref());
-            let after = changes.iter().filter_map(|change| change.desired.as_ref());
+        for item in self.own().filter(|item| item.diff().action == Action::Update) {
+            let changes = &item.diff().changes;
+            let before = changes.iter().filter_map(|change| change.live.as_deref());
+            let after = changes.iter().filter_map(|change| change.desired.as_deref());
             let new = names_in_place_of_others(before, after).into_keys();
             referred.extend(new.filter_map(|name| left.get(&(item.target().key.namespace.as_deref(), name)).cloned()));
         }
@@ -101,16 +95,16 @@ impl<'a> ApplyRun<'a> {
             !item.is_in_other_shard() && Generated::of(&item.target().key).is_some_and(|one| renamed.contains(&one))
         };
         for item in items.iter_mut().filter(is_renamed) {
-            let verdict = match (item.verdict(), chosen.has_renamed()) {
-                (ObjectVerdict::Create { evidence, .. }, false) => ObjectVerdict::leaving_missing(*evidence),
-                (verdict, true) if verdict.leaves_missing() => {
+            let diff = match (item.diff(), chosen.has_renamed()) {
+                (diff, false) if diff.action == Action::Create => diff.leaving_missing(),
+                (diff, true) if diff.leaves_missing() => {
                     let schema = types.of(&item.target().key.gvk);
                     let context = CompareContext::new(item.target(), schema, policy);
-                    item.decision.verdict_in(context, redactor)
+                    creation(context, diff.evidence.unwrap_or(Evidence::Local), redactor)
                 }
                 _ => continue,
             };
-            Arc::make_mut(&mut item.decision).verdict = verdict;
+            item.compared_again(diff);
             events.receive(Event::Compared(item.target(), &item.decision));
         }
     }
@@ -119,9 +113,10 @@ impl<'a> ApplyRun<'a> {
     pub fn leave_new(&mut self, keys: &[ObjectKey]) {
         let own = self.items.iter_mut().filter(|item| !item.is_in_other_shard());
         for item in own.filter(|item| keys.contains(&item.target().key)) {
-            let ObjectVerdict::Create { evidence, .. } = *item.verdict() else { continue };
-            Arc::make_mut(&mut item.decision).verdict = ObjectVerdict::leaving_missing(evidence);
-            self.comparison.events.receive(Event::Compared(item.target(), &item.decision));
+            if item.diff().action == Action::Create {
+                item.compared_again(item.diff().leaving_missing());
+                self.comparison.events.receive(Event::Compared(item.target(), &item.decision));
+            }
         }
     }
 
@@ -157,7 +152,7 @@ impl<'a> ApplyRun<'a> {
             item.target().key.gvk.is_namespace() && item.target().key.name == name && !item.is_in_other_shard()
         };
         let Some(item) = items.iter_mut().find(is_it) else { return };
-        if item.verdict().action() != Action::Create || comparison.interrupt.is_set() {
+        if item.diff().action != Action::Create || comparison.interrupt.is_set() {
             return;
         }
         let schema = comparison.types.of(&item.target().key.gvk);
@@ -188,7 +183,7 @@ impl<'a> ApplyRun<'a> {
     /// Leaves objects alone unless somebody agreed to their differences.
     pub fn keep_to_consent(&mut self, consent: &dyn Fn(&Target, &Decision) -> Consent) {
         let own = self.items.iter_mut().filter(|item| !item.is_in_other_shard());
-        let differs = |item: &&mut Item| !item.verdict().is_done() && item.verdict().action() != Action::Unknown;
+        let differs = |item: &&mut Item| !item.diff().is_done() && item.diff().action != Action::Unknown;
         for item in own.filter(differs) {
             let consent = consent(item.target(), &item.decision);
             if let Some(result) = item.keep_to(consent) {
@@ -273,10 +268,10 @@ impl<'a> ApplyRun<'a> {
         let decisions = self.comparison.compare(&targets).await;
         for (index, mut decision) in again.into_iter().zip(decisions) {
             let item = &mut self.items[index];
-            if self.agreed && !decision.verdict.same_difference(item.verdict()) {
+            if self.agreed && !decision.diff.same_difference(item.diff()) {
                 let message = "it changed after it was shown: not written";
                 let diagnostic = Diagnostic::new(Code::Conflict, message).with_hint("run again");
-                decision.verdict = ObjectVerdict::Unknown(diagnostic);
+                decision.diff = ObjectDiff::unknown(diagnostic);
                 decision.warnings.clear();
                 decision.rules.clear();
             }

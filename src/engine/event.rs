@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use reconcile_core::compare::{Decision, ObjectVerdict};
+use reconcile_core::compare::{Decision, ObjectDiff};
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::own::Handover;
 use reconcile_core::pass::TurnResult;
@@ -25,11 +25,11 @@ pub(crate) enum Stage {
     Prune,
 }
 
-/// The verdict on a member of the apply set.
+/// The decision about a member of the apply set.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Judgement<'e> {
     pub key: &'e ObjectKey,
-    pub verdict: &'e ObjectVerdict,
+    pub diff: &'e ObjectDiff,
     /// The kinds that have to be allowed before it is deleted.
     pub deletion: Option<&'e Deletion>,
     /// The reason why it cannot be deleted, if it is known before.
@@ -49,7 +49,7 @@ pub(crate) enum Event<'e> {
     Compared(&'e Target, &'e Decision),
     /// The change of the owners of one object, or the reason why there is none, in the order of the plan.
     HandedOver(&'e Target, &'e Decision, &'e Result<Handover, Diagnostic>),
-    /// The verdict on one member of the apply set that is in no manifest; a second one replaces the first.
+    /// The decision about one member of the apply set that is in no manifest; a second one replaces the first.
     Judged(Judgement<'e>),
     /// The turn of one object is over: it was written, could not be, or needed no write.
     Written(&'e ObjectKey, &'e TurnResult),

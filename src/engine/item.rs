@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use crate::client::Cluster;
 use crate::engine::interrupt::Interrupt;
-use crate::engine::wait::{WaitOptions, Watched, observe};
+use crate::engine::wait::{Watched, observe};
 use crate::engine::write::Written;
-use reconcile_core::compare::{Action, Decision, FieldChange, ObjectVerdict, Replacement};
+use reconcile_core::compare::{Action, Decision, FieldChange, ObjectDiff, Replacement};
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::live::Target;
 use reconcile_core::object::Shard;
@@ -42,25 +42,28 @@ impl Item {
         &self.planned.target
     }
 
-    /// The verdict on it.
-    pub fn verdict(&self) -> &ObjectVerdict {
-        &self.decision.verdict
+    /// The action that it needs, and its differences.
+    pub fn diff(&self) -> &ObjectDiff {
+        &self.decision.diff
+    }
+
+    /// Gives it other differences. The effects were found together with those of all other objects, and stay.
+    pub fn compared_again(&mut self, diff: ObjectDiff) {
+        let decision = Arc::make_mut(&mut self.decision);
+        let effects = std::mem::take(&mut decision.diff.effects);
+        decision.diff = ObjectDiff { effects, ..diff };
     }
 
     /// Returns true if it has changes to write.
     pub fn is_change(&self) -> bool {
-        let verdict = self.verdict();
-        let differs = !verdict.is_done() && verdict.action() != Action::Unknown;
-        differs && verdict.conflicts().is_empty()
+        let diff = self.diff();
+        !diff.is_done() && diff.action != Action::Unknown && diff.conflicts.is_empty()
     }
 
     /// Returns true if it has changes that the flags allow to write.
     pub fn is_to_write(&self) -> bool {
-        let is_allowed = match self.verdict() {
-            ObjectVerdict::Replace { reason, .. } => reason.replacement == Replacement::Allowed,
-            _ => true,
-        };
-        self.is_change() && is_allowed
+        let diff = self.diff();
+        self.is_change() && (diff.action != Action::Replace || diff.replacement == Some(Replacement::Allowed))
     }
 
     /// Returns true if its turn is over and it now matches its manifest.
@@ -70,15 +73,15 @@ impl Item {
 
     /// Ends its turn. Returns the result.
     pub fn settle(&mut self, end: Result<Option<Written>, Skip>) -> TurnResult {
-        self.end(turn_result(self.verdict(), end))
+        self.end(turn_result(self.diff(), end))
     }
 
     /// Ends its turn before it began, for a reason that concerns all objects. Returns the result.
     pub fn hold(&mut self, reason: &str) -> TurnResult {
-        let result = left_alone(self.verdict());
+        let result = left_alone(self.diff());
         let is_held = match result.outcome {
-            Outcome::Unchanged => self.verdict().is_ownership_only(),
-            Outcome::Skipped => self.verdict().action() != Action::Unknown,
+            Outcome::Unchanged => self.diff().is_ownership_only(),
+            Outcome::Skipped => self.diff().action != Action::Unknown,
             _ => false,
         };
         self.end(if is_held { TurnResult::skipped(reason) } else { result })
@@ -93,7 +96,7 @@ impl Item {
     pub fn keep_to(&mut self, consent: Consent) -> Option<TurnResult> {
         let result = match consent {
             Consent::Write => return None,
-            Consent::LeaveAlone if self.verdict().action() == Action::None => Outcome::Unchanged.into(),
+            Consent::LeaveAlone if self.diff().action == Action::None => Outcome::Unchanged.into(),
             Consent::LeaveAlone => {
                 self.is_left = true;
                 TurnResult::skipped("you chose to apply none of its differences")
@@ -120,8 +123,8 @@ impl Item {
 
     fn end(&mut self, result: TurnResult) -> TurnResult {
         self.outcome = Some(result.outcome);
-        if let Some(verdict) = &result.new_verdict {
-            Arc::make_mut(&mut self.decision).verdict = (**verdict).clone();
+        if let Some(diff) = &result.new_diff {
+            Arc::make_mut(&mut self.decision).diff = (**diff).clone();
         }
         result
     }
@@ -133,12 +136,12 @@ impl Item {
 
     /// Returns true if another shard still has to write it.
     pub fn is_awaited(&self) -> bool {
-        self.is_in_other_shard() && !matches!(self.verdict().action(), Action::None | Action::Unknown)
+        self.is_in_other_shard() && !matches!(self.diff().action, Action::None | Action::Unknown)
     }
 
     /// Records whether another shard has written it, after the wait for it.
     pub fn looked_at(&mut self, is_there: bool) {
-        self.outcome = Some(match self.verdict().action() {
+        self.outcome = Some(match self.diff().action {
             Action::None | Action::Unknown => Outcome::Unchanged,
             Action::Create if is_there => Outcome::Created,
             _ if is_there => Outcome::Updated,
@@ -161,18 +164,18 @@ impl Item {
     /// Returns true if it has the name of another object after its write.
     fn will_name(&self, other: &Target) -> bool {
         let name = &other.key.name;
-        let verdict = self.verdict();
+        let diff = self.diff();
         let has_name = |change: &FieldChange| change.desired.as_ref().is_some_and(|value| names(value, name));
-        verdict.action() != Action::Update
+        diff.action != Action::Update
             || self.decision.live().is_none_or(|live| names(live, name))
-            || verdict.changes().iter().any(|change| change.is_drift() && has_name(change))
+            || diff.drift().any(has_name)
     }
 
     /// Returns true if it exists in the cluster and nothing about it failed: it was written, was in sync, or has conflicts.
     pub fn exists(&self) -> bool {
         use Outcome::{Adopted, Conflict, Created, Replaced, Unchanged, Updated};
         let is_there = matches!(self.outcome, Some(Created | Updated | Adopted | Replaced | Unchanged | Conflict));
-        is_there && !self.verdict().leaves_missing()
+        is_there && !self.diff().leaves_missing()
     }
 }
 
@@ -216,7 +219,7 @@ pub(crate) enum Unmet {
 impl Unmet {
     /// Returns the state of an object after its turn; `None` if others may go on.
     fn of(item: &Item) -> Option<Self> {
-        let action = item.verdict().action();
+        let action = item.diff().action;
         match item.outcome? {
             // It exists.
             Outcome::Skipped if item.is_left && action != Action::Create => None,
@@ -225,7 +228,7 @@ impl Unmet {
             Outcome::Conflict => Some(Self::LeftAlone),
             Outcome::Skipped if action == Action::Unknown => Some(Self::NotCompared),
             Outcome::Skipped => Some(Self::Skipped),
-            Outcome::Unchanged if item.verdict().leaves_missing() => Some(Self::Left),
+            Outcome::Unchanged if item.diff().leaves_missing() => Some(Self::Left),
             _ => None,
         }
     }
@@ -256,8 +259,7 @@ pub(crate) async fn unready(
     if first.is_empty() {
         return None;
     }
-    let until = WaitOptions { timeout, stopped: interrupt.token() };
-    let seen = observe(cluster, first, &until, |_, _| {}).await;
+    let seen = observe(cluster, first, timeout, interrupt.token(), |_, _| {}).await;
     let mut both = first.iter().zip(seen.readiness);
     match both.find(|(_, readiness)| !readiness.is_current()) {
         Some(_) if interrupt.is_set() => Some(Skip::Interrupted),
@@ -271,13 +273,13 @@ pub(crate) fn blocked(items: &[Item], item: &Item) -> Option<Skip> {
     item.planned.needs.iter().find_map(|need| {
         let other = &items[need.on];
         let target = other.target();
-        let action = other.verdict().action();
+        let action = other.diff().action;
         let state = Unmet::of(other)?;
         let is_missed = match need.strength {
             DependencyKind::Order => false,
             // An object that the API refuses is not created, and may not exist.
             DependencyKind::Existence | DependencyKind::Inside => {
-                action == Action::Create || other.verdict().leaves_missing() || target.desired.is_refused()
+                action == Action::Create || other.diff().leaves_missing() || target.desired.is_refused()
             }
             // A choice holds nothing back that still needs another object.
             DependencyKind::Success if other.is_left || matches!(state, Unmet::Left) => item.will_name(target),
@@ -292,28 +294,28 @@ pub(crate) fn blocked(items: &[Item], item: &Item) -> Option<Skip> {
 }
 
 /// The result of a turn: of a write, or without one, or the reason why it was not tried.
-fn turn_result(verdict: &ObjectVerdict, end: Result<Option<Written>, Skip>) -> TurnResult {
+fn turn_result(diff: &ObjectDiff, end: Result<Option<Written>, Skip>) -> TurnResult {
     match end {
         Err(skip) => skip.into(),
-        Ok(None) => left_alone(verdict),
+        Ok(None) => left_alone(diff),
         Ok(Some(Written::Created)) => Outcome::Created.into(),
         Ok(Some(Written::Updated)) => Outcome::Updated.into(),
         Ok(Some(Written::Adopted)) => Outcome::Adopted.into(),
         Ok(Some(Written::Replaced)) => Outcome::Replaced.into(),
         Ok(Some(Written::Failed(diagnostic))) => TurnResult::failed(diagnostic),
         Ok(Some(Written::Noted(done, warning))) => {
-            let mut result = turn_result(verdict, Ok(Some(*done)));
+            let mut result = turn_result(diff, Ok(Some(*done)));
             result.notes.insert(0, warning);
             result
         }
-        Ok(Some(Written::Moved(new_verdict))) => {
-            let message = if verdict.action() == Action::Create {
+        Ok(Some(Written::Moved(new_diff))) => {
+            let message = if diff.action == Action::Create {
                 "somebody else created it in the meantime: left unchanged"
             } else {
                 "it changed while it was applied, and now differs in another way: left unchanged"
             };
             let diagnostic = Diagnostic::new(Code::Conflict, message).with_hint("run again");
-            TurnResult { new_verdict: Some(new_verdict), ..TurnResult::failed(diagnostic) }
+            TurnResult { new_diff: Some(new_diff), ..TurnResult::failed(diagnostic) }
         }
     }
 }
@@ -344,18 +346,20 @@ impl From<Skip> for TurnResult {
 }
 
 /// The result for an object that is not written.
-fn left_alone(verdict: &ObjectVerdict) -> TurnResult {
-    match verdict {
-        verdict if !verdict.conflicts().is_empty() => Outcome::Conflict.into(),
-        ObjectVerdict::InSync(_) | ObjectVerdict::Kept { .. } => Outcome::Unchanged.into(),
-        ObjectVerdict::Replace { reason, .. } => {
-            let reason = format!("{}: it has to be deleted and recreated", reason.text);
+fn left_alone(diff: &ObjectDiff) -> TurnResult {
+    let notes = &diff.notes;
+    match diff.action {
+        _ if !diff.conflicts.is_empty() => Outcome::Conflict.into(),
+        Action::None => Outcome::Unchanged.into(),
+        Action::Replace => {
+            let because = notes.reason.as_ref().map(|reason| reason.text.as_str()).unwrap_or_default();
+            let reason = format!("{because}: it has to be deleted and recreated");
             TurnResult { reason: Some(reason), ..Outcome::Failed.into() }
         }
-        ObjectVerdict::Unknown(diagnostic) => {
-            TurnResult::skipped(format!("it could not be compared: {}", diagnostic.message))
+        Action::Unknown if let Some(error) = &notes.error => {
+            TurnResult::skipped(format!("it could not be compared: {}", error.message))
         }
-        ObjectVerdict::Create { .. } | ObjectVerdict::Update(_) | ObjectVerdict::Delete { .. } => {
+        Action::Unknown | Action::Create | Action::Update | Action::Delete => {
             TurnResult::skipped("it could not be compared")
         }
     }

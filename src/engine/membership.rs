@@ -11,7 +11,7 @@ use super::prune::{is_own_tooling, parent_kinds};
 use crate::client::{IN_FLIGHT, RequestError};
 use crate::live::discovery::Server;
 use crate::live::list::Pages;
-use reconcile_core::compare::{Decision, Membership, ObjectVerdict};
+use reconcile_core::compare::{Decision, Membership, ObjectDiff};
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::live::{Discovery, Resolution, Resource, Target};
 use reconcile_core::text::one_line;
@@ -75,22 +75,25 @@ impl Memberships {
         Self { parents: found.take(MOST_SETS).collect(), default_namespace: default_namespace.to_owned() }
     }
 
-    /// Names the set in the verdict on an object that belongs to another set than that of the run.
-    pub fn name_in(&self, decision: &mut Decision) {
-        if let Some(Membership::Refused(id)) = &decision.membership
-            && let Some(parent) = self.parents.get(id)
-        {
-            let message = format!("it belongs to another {parent}");
-            let hint = format!(
-                "pass `{}`, or take it out first with `--leave-applyset` and without `--applyset`",
-                self.flags(parent)
-            );
-            decision.verdict = ObjectVerdict::Unknown(Diagnostic::new(Code::Conflict, message).with_hint(hint));
+    /// Names the sets in the errors of objects that belong to another set than that of the run. Returns one warning for each set that objects
+    /// stay in, with the number of objects.
+    pub fn name_in(&self, decisions: &mut [Decision]) -> Vec<String> {
+        for decision in &mut *decisions {
+            if let Some(Membership::Refused(id)) = &decision.membership
+                && let Some(parent) = self.parents.get(id)
+            {
+                let message = format!("it belongs to another {parent}");
+                let hint = format!(
+                    "pass `{}`, or take it out first with `--leave-applyset` and without `--applyset`",
+                    self.flags(parent)
+                );
+                decision.diff = ObjectDiff::unknown(Diagnostic::new(Code::Conflict, message).with_hint(hint));
+            }
         }
+        self.warnings(decisions.iter().filter_map(|decision| decision.membership.as_ref()))
     }
 
-    /// One warning for each set that objects stay in, with the number of objects.
-    pub fn warnings<'d>(&self, memberships: impl IntoIterator<Item = &'d Membership>) -> Vec<String> {
+    fn warnings<'d>(&self, memberships: impl Iterator<Item = &'d Membership>) -> Vec<String> {
         let mut kept = BTreeMap::new();
         let mut unremovable = BTreeMap::new();
         for membership in memberships {

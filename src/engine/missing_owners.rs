@@ -8,7 +8,7 @@ use serde_json::Value;
 use structured_merge::{GroupKind, GroupVersionKind, ObjectKey, ObjectMeta as _};
 
 use crate::client::IN_FLIGHT;
-use crate::live::discovery::Server;
+use crate::live::discovery::{Server, served};
 use crate::live::fetch::find;
 use reconcile_core::compare::Decision;
 use reconcile_core::live::{LiveState, Resolution, Target};
@@ -46,6 +46,9 @@ pub(crate) async fn warn_of_missing_owners(server: &Server, targets: &[&Target],
 
 /// The owners that a manifest names, if all of them can be looked for.
 fn owners_of(server: &Server, target: &Target) -> Vec<NamedOwner> {
+    if !target.desired.may_have("ownerReferences") {
+        return Vec::new();
+    }
     target.desired.with_object(|object| {
         let references = object.metadata("ownerReferences").and_then(Value::as_array);
         let owners = references.into_iter().flatten().map(|reference| named(server, target, reference));
@@ -56,10 +59,7 @@ fn owners_of(server: &Server, target: &Target) -> Vec<NamedOwner> {
 fn named(server: &Server, target: &Target, reference: &Value) -> Option<NamedOwner> {
     let text = |name: &str| reference.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
     let gvk = GroupVersionKind::new(text("apiVersion")?, text("kind")?);
-    let Resolution::Known(resource) = server.discovery.resolve_kind(&GroupKind::from(&gvk)) else { return None };
-    if resource.pending {
-        return None;
-    }
+    let resource = served(&server.discovery, &GroupKind::from(&gvk))?;
     let namespace = if resource.namespaced { Some(target.key.namespace.clone()?) } else { None };
     let key = ObjectKey { gvk: resource.gvk.clone(), namespace, name: text("name")?.to_owned() };
     Some(NamedOwner { key, uid: text("uid")?.to_owned() })

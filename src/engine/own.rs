@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use futures::StreamExt as _;
-use reconcile_core::compare::{ComparisonMachine, Decision, ObjectVerdict, ROUNDS};
+use reconcile_core::compare::{Action, ComparisonMachine, Decision, ROUNDS};
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::live::discreet::shown_warning;
 use reconcile_core::live::{LiveState, Resource, Target};
@@ -19,8 +19,8 @@ use serde_json::{Value, json};
 use structured_merge::{ObjectMeta as _, Ownership, TypeRef};
 
 use crate::client::{Change, Cluster, IN_FLIGHT, RequestError, Retry, Warnings, WriteRequest};
-use crate::engine::comparison::Comparison;
 use crate::engine::comparison::dry_run::drive;
+use crate::engine::comparison::{Comparison, LiveSource as _};
 use crate::engine::event::{Event, Stage};
 use crate::engine::write::{is_conflict, is_open};
 use crate::live::answer::Asked;
@@ -87,8 +87,8 @@ impl<'a> OwnRun<'a> {
             } else {
                 match Giver::of(comparison, &recipient, target) {
                     Ok(giver) => {
-                        let Turn { result, again } = giver.give(decision, handover).await;
-                        if let Some(Again { decision, handover }) = again {
+                        let (result, again) = giver.give(decision, handover).await;
+                        if let Some((decision, handover)) = again {
                             events.receive(Event::HandedOver(target, &decision, &Ok(handover)));
                         }
                         result
@@ -141,17 +141,16 @@ fn handover(
     recipient: &Recipient<'_>,
     comparison: &Comparison<'_>,
 ) -> Result<Handover, Diagnostic> {
-    match &decision.verdict {
-        ObjectVerdict::Unknown(diagnostic) => Err(diagnostic.clone()),
-        ObjectVerdict::Create { .. } => {
+    let diff = &decision.diff;
+    match (diff.action, decision.live_object()) {
+        (Action::Unknown, _) => Err(diff.error()),
+        (Action::Create, _) => {
             let diagnostic = Diagnostic::new(Code::NotFound, "it does not exist");
             Err(diagnostic.with_hint("`own` creates nothing: `kubectl reconcile apply` does"))
         }
-        verdict => match decision.live_object() {
-            Some(live) => recipient.receive(target, live, verdict.changes(), schema, &comparison.redactor),
-            // Everything is recorded as that of the manager, and nobody else owns a part of it.
-            None => Ok(Handover::default()),
-        },
+        (_, Some(live)) => recipient.receive(target, live, &diff.changes, schema, &comparison.redactor),
+        // Everything is recorded as that of the manager, and nobody else owns a part of it.
+        (_, None) => Ok(Handover::default()),
     }
 }
 
@@ -166,18 +165,8 @@ struct Giver<'a> {
     warnings: Warnings,
 }
 
-/// The end of the turn of one object.
-struct Turn {
-    result: TurnResult,
-    again: Option<Again>,
-}
-
-/// The last comparison of an object that was compared again.
-struct Again {
-    decision: Decision,
-    /// The fields that were or are to be given.
-    handover: Handover,
-}
+/// The last comparison of an object that was compared again, with the fields that were or are to be given.
+type Again = (Decision, Handover);
 
 /// The reason why owners could not be written.
 enum Failed {
@@ -201,8 +190,9 @@ impl<'a> Giver<'a> {
         Ok(Self { comparison, recipient, cluster, target, resource, schema, warnings: Warnings::default() })
     }
 
-    /// Writes the owners. If the object changed since it was read, or no answer came, it is read and compared again.
-    async fn give(&self, shown: &Decision, handover: &Handover) -> Turn {
+    /// Writes the owners. If the object changed since it was read, or no answer came, it is read and compared again, which is returned as
+    /// well.
+    async fn give(&self, shown: &Decision, handover: &Handover) -> (TurnResult, Option<Again>) {
         let mut again = None;
         let result = self.written(shown, handover, &mut again).await;
         let live = shown.live_object().map(|live| &live.current.object);
@@ -214,7 +204,7 @@ impl<'a> Giver<'a> {
             Ok(outcome) => outcome.into(),
             Err(error) => TurnResult::failed(error),
         };
-        Turn { result: TurnResult { notes: new, ..result }, again }
+        (TurnResult { notes: new, ..result }, again)
     }
 
     /// Writes the owners until nothing is left to give. The last comparison after the one that was shown is left in `again`.
@@ -226,9 +216,8 @@ impl<'a> Giver<'a> {
     ) -> Result<Outcome, Diagnostic> {
         let mut rounds = 0..ROUNDS;
         loop {
-            let now = again.as_ref();
             let (decision, handover) =
-                now.map_or((shown, handover), |Again { decision, handover }| (decision, handover));
+                again.as_ref().map_or((shown, handover), |(decision, handover)| (decision, handover));
             let (Some(live), Some(owners)) = (decision.live_object(), &handover.owners) else {
                 // The write was done, and its answer was lost; or somebody else did it, or has changed everything.
                 return Ok(if handover.transfers.is_empty() { Outcome::Unchanged } else { Outcome::Adopted });
@@ -254,7 +243,7 @@ impl<'a> Giver<'a> {
                 return Err(self.diagnostic(Failed::Refused(error), live));
             }
             let handover = handover.after(last);
-            *again = Some(Again { decision, handover });
+            *again = Some((decision, handover));
         }
     }
 
@@ -292,7 +281,7 @@ impl<'a> Giver<'a> {
         }
         let mut machine = ComparisonMachine::new(self.target, live, self.schema, self.recipient.policy);
         drive(&self.cluster, self.resource, &mut machine).await;
-        Some(machine.decide(false, &self.comparison.redactor))
+        Some(machine.decide(None, &self.comparison.redactor))
     }
 
     fn diagnostic(&self, failed: Failed, live: &Value) -> Diagnostic {

@@ -19,8 +19,8 @@ use crate::engine::other_shards::ShardWait;
 use crate::engine::prune::{Judged, Planned, Unapplied};
 use crate::engine::wait::Waiting;
 use crate::engine::wait::Watched;
-use reconcile_core::compare::{Decision, Evidence, ObjectVerdict, Replace};
-use reconcile_core::live::Target;
+use reconcile_core::compare::{Decision, Evidence, ObjectDiff, Replace};
+use reconcile_core::live::{ObjectsElsewhere, Target};
 use reconcile_core::plan::{Plan, PlanItem};
 use reconcile_core::resolve::Consent;
 
@@ -38,6 +38,7 @@ impl<'a> Reconciliation<'a> {
     pub async fn compare(mut comparison: Comparison<'a>, mut plan: Plan, prune: Option<Planned>) -> Self {
         comparison.joins_apply_set = prune.is_some();
         let mut others = std::mem::take(&mut plan.in_other_shards);
+        comparison.elsewhere = ObjectsElsewhere::of(others.iter().map(|item| &item.target.key));
         if prune.is_none() {
             // Only deletions wait for them.
             others = Vec::new();
@@ -57,7 +58,7 @@ impl<'a> Reconciliation<'a> {
         let Comparison { policy, redactor, .. } = run.comparison();
         let new = run.new_generated();
         let prune = listed.map(|listed| listed.judge(&targets, &new, policy, redactor, events));
-        run.choose_renamed(prune.as_ref().map(Judged::renamed));
+        run.choose_renamed(prune.as_ref().map(|prune| &prune.renamed));
         Self { run, prune, others }
     }
 
@@ -75,7 +76,7 @@ impl<'a> Reconciliation<'a> {
 
     /// The objects that were proven in sync.
     pub fn proven(&self) -> impl Iterator<Item = &Target> {
-        let proven = |item: &Item| item.verdict().evidence() == Some(Evidence::Proven);
+        let proven = |item: &Item| item.diff().evidence == Some(Evidence::Proven);
         self.run.own().filter(move |item| proven(item)).map(Item::target)
     }
 
@@ -108,7 +109,7 @@ impl<'a> Reconciliation<'a> {
     pub fn keep_to_plan(
         &mut self,
         consent: &dyn Fn(&Target, &Decision) -> Consent,
-        is_deletion_planned: &dyn Fn(&ObjectKey, &ObjectVerdict) -> bool,
+        is_deletion_planned: &dyn Fn(&ObjectKey, &ObjectDiff) -> bool,
     ) {
         self.keep_to_consent(consent);
         let Comparison { redactor, events, .. } = self.run.comparison();

@@ -16,7 +16,9 @@ use structured_merge::ObjectMeta as _;
 use super::list::Pages;
 use super::parallel;
 use crate::client::{Cluster, Request};
-use reconcile_core::live::{LiveState, MissingObjects, PartOfList, Resource, Rest, Target, only_name};
+use reconcile_core::live::{
+    LiveState, MissingObjects, ObjectsElsewhere, PartOfList, Resource, Rest, Target, only_name,
+};
 
 /// The results for the states that were read, by the indices of their targets.
 pub(super) type StatesRead<T> = Vec<(usize, T)>;
@@ -25,6 +27,8 @@ pub(super) type StatesRead<T> = Vec<(usize, T)>;
 pub(super) struct Reader<'r, 't, R, F> {
     pub cluster: &'r Cluster,
     pub targets: &'r [&'t Target],
+    /// Objects of other shards.
+    pub elsewhere: &'r ObjectsElsewhere,
     /// Waits until states of a resource can be taken.
     pub ready: &'r R,
     /// Takes the state of the target with this index.
@@ -46,7 +50,7 @@ pub(super) fn first_request(cluster: &Cluster, resource: &Resource, wanted: usiz
 
 /// Reads the wanted objects of a resource, wherever they are.
 pub(super) async fn read_all_namespaces<T: Send, R: AsyncFn(&Resource), F: AsyncFn(usize, LiveState) -> T + Sync>(
-    Reader { cluster, targets, ready, take }: &Reader<'_, '_, R, F>,
+    Reader { cluster, targets, elsewhere, ready, take }: &Reader<'_, '_, R, F>,
     resource: &Resource,
     wanted: Vec<usize>,
 ) -> AllNamespaces<T> {
@@ -54,7 +58,7 @@ pub(super) async fn read_all_namespaces<T: Send, R: AsyncFn(&Resource), F: Async
     let names = by_name(targets, &wanted);
     let name = only_name(wanted.iter().map(|index| targets[*index].key.name.as_str()));
     let wants = |namespace: &str, name: &str| names.get(namespace).is_some_and(|names| names.contains_key(name));
-    let mut missing = Missing::of(targets, &wanted);
+    let mut missing = Missing::of(targets, &wanted, |namespace| elsewhere.count(&resource.gvk, namespace));
     let mut found = Vec::with_capacity(wanted.len());
     let mut pages = Pages::new(cluster, resource, None).starting_with(wanted.len()).wanting(&wants);
     let mut is_selected = false;
@@ -63,7 +67,7 @@ pub(super) async fn read_all_namespaces<T: Send, R: AsyncFn(&Resource), F: Async
         let Ok(page) = pages.next_after(ready(resource)).await else { break false };
         let Some(page) = page else { break true };
         list = page.after(list);
-        missing.count_others(page.unwanted_in);
+        missing.count_unwanted(page.unwanted_in);
         let wanted_here = page.objects.into_iter().filter_map(|item| {
             let namespace = item.metadata("namespace").and_then(Value::as_str).unwrap_or_default();
             let index = *names.get(namespace)?.get(item.name().unwrap_or_default())?;
@@ -79,8 +83,7 @@ pub(super) async fn read_all_namespaces<T: Send, R: AsyncFn(&Resource), F: Async
         if is_selected && is_whole {
             continue;
         }
-        let in_namespaces = missing.namespaces.values().copied().filter(|objects| objects.wanted > 0);
-        match (list.cheapest_rest(in_namespaces, name.is_some(), cluster.round_trip()), name) {
+        match (list.cheapest_rest(missing.objects(), name.is_some(), cluster.round_trip()), name) {
             _ if !is_whole => break false,
             (Rest::Listed, _) => {}
             (Rest::Selected, Some(name)) => {
@@ -132,27 +135,52 @@ fn by_name<'t>(targets: &[&'t Target], wanted: &[usize]) -> HashMap<&'t str, Has
 struct Missing<'t> {
     /// The indices of their targets.
     indices: BTreeSet<usize>,
-    /// The numbers of objects in each of their namespaces.
-    namespaces: HashMap<&'t str, MissingObjects>,
+    /// The objects of each of their namespaces.
+    namespaces: HashMap<&'t str, InNamespace>,
+}
+
+/// The numbers of objects of one namespace, as far as they are known.
+#[derive(Clone, Copy, Default)]
+struct InNamespace {
+    missing: usize,
+    found: usize,
+    /// Those that pages have shown, and that no manifest of this shard names.
+    unwanted: usize,
+    /// Those that other shards compare.
+    elsewhere: usize,
+}
+
+impl InNamespace {
+    fn objects(self) -> MissingObjects {
+        // Pages may have shown those of other shards already.
+        let others = self.unwanted.max(self.elsewhere);
+        MissingObjects { wanted: self.missing, others: others.saturating_add(self.found) }
+    }
 }
 
 impl<'t> Missing<'t> {
-    /// All of them, before the first page.
-    fn of(targets: &[&'t Target], wanted: &[usize]) -> Self {
-        let mut namespaces: HashMap<&str, MissingObjects> = HashMap::new();
+    /// All of them, before the first page; `elsewhere` counts the objects of a namespace that other shards compare.
+    fn of(targets: &[&'t Target], wanted: &[usize], elsewhere: impl Fn(&str) -> usize) -> Self {
+        let mut namespaces: HashMap<&str, InNamespace> = HashMap::new();
         for index in wanted {
             let namespace = targets[*index].key.namespace.as_deref().unwrap_or_default();
-            let known = namespaces.entry(namespace).or_default();
-            known.wanted = known.wanted.saturating_add(1);
+            let new = || InNamespace { elsewhere: elsewhere(namespace), ..InNamespace::default() };
+            let known = namespaces.entry(namespace).or_insert_with(new);
+            known.missing = known.missing.saturating_add(1);
         }
         Self { indices: wanted.iter().copied().collect(), namespaces }
     }
 
+    /// The objects of the namespaces with missing ones.
+    fn objects(&self) -> impl Iterator<Item = MissingObjects> {
+        self.namespaces.values().filter(|known| known.missing > 0).map(|known| known.objects())
+    }
+
     /// Counts unwanted objects of a page.
-    fn count_others(&mut self, others: HashMap<String, usize>) {
-        for (namespace, count) in others {
+    fn count_unwanted(&mut self, unwanted: HashMap<String, usize>) {
+        for (namespace, count) in unwanted {
             if let Some(known) = self.namespaces.get_mut(namespace.as_str()) {
-                known.others = known.others.saturating_add(count);
+                known.unwanted = known.unwanted.saturating_add(count);
             }
         }
     }
@@ -161,8 +189,8 @@ impl<'t> Missing<'t> {
     fn take(&mut self, index: usize, namespace: &str) -> bool {
         let is_new = self.indices.remove(&index);
         if let Some(known) = self.namespaces.get_mut(namespace).filter(|_| is_new) {
-            known.wanted = known.wanted.saturating_sub(1);
-            known.others = known.others.saturating_add(1);
+            known.missing = known.missing.saturating_sub(1);
+            known.found = known.found.saturating_add(1);
         }
         is_new
     }

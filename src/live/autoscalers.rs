@@ -6,13 +6,14 @@ use std::time::Duration;
 
 use futures::StreamExt as _;
 use serde_json::Value;
-use structured_merge::{GroupKind, GroupVersionKind};
+use structured_merge::{FieldPath, GroupKind, GroupVersionKind};
 
+use super::discovery::served;
 use super::list::Pages;
 use crate::client::{Cluster, IN_FLIGHT, Request, RequestError};
+use reconcile_core::compare::ComparisonMachine;
 use reconcile_core::diagnostic::Diagnostic;
-use reconcile_core::live::{Discovery, Resolution};
-use reconcile_core::live::{LiveState, Resource, Target};
+use reconcile_core::live::{Discovery, LiveState, Resource, Target};
 use reconcile_core::manifest::Manifest;
 use reconcile_core::rules::{AUTOSCALER_FIELDS, AUTOSCALERS, Autoscaler, Workload, workload};
 
@@ -36,10 +37,8 @@ impl AutoscalerSource {
     /// The kinds of autoscalers that the server has, and the autoscalers among the targets.
     pub fn new<'t>(discovery: &Discovery, targets: impl Iterator<Item = &'t Target>) -> Self {
         let known = AUTOSCALERS.iter().filter_map(|(group, kind)| {
-            match discovery.resolve_kind(&GroupKind { kind: (*kind).to_owned(), group: (*group).to_owned() }) {
-                Resolution::Known(resource) if resource.namespaced && !resource.pending => Some(resource.clone()),
-                _ => None,
-            }
+            let kind = GroupKind { kind: (*kind).to_owned(), group: (*group).to_owned() };
+            served(discovery, &kind).filter(|resource| resource.namespaced).cloned()
         });
         let in_input = targets.filter_map(|target| {
             let gvk = &target.key.gvk;
@@ -85,7 +84,11 @@ impl AutoscalerSource {
         let mut places = self.places();
         for target in targets {
             if let Some(namespace) = &target.key.namespace {
-                places.add(namespace, |look| target.desired.with_object(look));
+                places.add(namespace, |look| {
+                    if SCALED_FIELDS.iter().any(|field| target.desired.may_have(field)) {
+                        target.desired.with_object(look);
+                    }
+                });
             }
         }
         places.0
@@ -94,14 +97,55 @@ impl AutoscalerSource {
     /// Reads the autoscalers in the namespaces of these targets, as far as a manifest sets fields that an autoscaler may change. Also
     /// returns the kinds that cannot be listed.
     pub async fn read(&self, cluster: &Cluster, targets: &[&Target]) -> (Vec<Autoscaler>, Vec<Unlisted>) {
-        let places = self.searched(targets);
+        let (found, unlisted) = self.search(cluster, &self.searched(targets), targets).await;
+        (self.in_input.iter().cloned().chain(found).collect(), unlisted)
+    }
+
+    /// The objects of which an apply drops a field that an autoscaler of one of the kinds may change.
+    pub fn dropped<'t>(&self, machines: &[Box<ComparisonMachine<'t>>]) -> Vec<(Resource, Vec<&'t Target>)> {
+        let of_kind = |resource: &Resource| {
+            let field = scaled_field(resource);
+            machines.iter().filter(|machine| machine.drops(&field)).map(|machine| machine.target()).collect()
+        };
+        let kinds = self.resources.iter().map(|resource| (resource.clone(), of_kind(resource)));
+        kinds.filter(|(_, targets): &(_, Vec<_>)| !targets.is_empty()).collect()
+    }
+
+    /// Reads the autoscalers of objects of which an apply drops such a field, in the namespaces that [`Self::read`] has not searched for
+    /// these targets. Also returns the kinds that cannot be listed.
+    pub async fn read_of_dropped(
+        &self,
+        cluster: &Cluster,
+        targets: &[&Target],
+        dropped: &[(Resource, Vec<&Target>)],
+    ) -> (Vec<Autoscaler>, Vec<Unlisted>) {
+        let searched = self.searched(targets);
+        let is_searched = |resource: &Resource, namespace: &str| {
+            searched.iter().any(|(kind, namespaces)| kind.gvk == resource.gvk && namespaces.contains(namespace))
+        };
+        let places = dropped.iter().map(|(resource, targets)| {
+            let namespaces = targets.iter().filter_map(|target| target.key.namespace.as_deref());
+            let rest = namespaces.filter(|namespace| !is_searched(resource, namespace)).map(ToOwned::to_owned);
+            (resource.clone(), rest.collect())
+        });
+        let targets: Vec<&Target> = dropped.iter().flat_map(|(_, targets)| targets).copied().collect();
+        self.search(cluster, &places.collect::<Vec<_>>(), &targets).await
+    }
+
+    /// Reads the autoscalers that these targets have in these namespaces.
+    async fn search(
+        &self,
+        cluster: &Cluster,
+        places: &[(Resource, BTreeSet<String>)],
+        targets: &[&Target],
+    ) -> (Vec<Autoscaler>, Vec<Unlisted>) {
         let workloads = targets.iter().enumerate().filter_map(|(index, target)| Some((workload(&target.key)?, index)));
         let workloads: HashMap<_, _> = workloads.collect();
         let workloads = &workloads;
         let searches = places.iter().map(|(resource, namespaces)| async move {
             AutoscalerSearch { cluster, resource, namespaces, workloads }.run().await
         });
-        let mut all = self.in_input.clone();
+        let mut all = Vec::new();
         let mut unlisted = Vec::new();
         for (found, kind) in futures::future::join_all(searches).await {
             all.extend(found);
@@ -152,24 +196,49 @@ impl Unlisted {
     ) -> Option<String> {
         let differs = |(target, state): (&&Target, Option<&LiveState>)| {
             let (wanted, Some(LiveState::Present(live))) = (target.desired.object(), state) else { return false };
-            let field = if is_vertical(&self.resource) { "/spec/template/spec/containers" } else { "/spec/replicas" };
-            let own = workload(&target.key);
+            let field = scaled_field(&self.resource);
             is_scaled(&self.resource, wanted)
-                && wanted.pointer(field) != live.pointer(field)
-                && !self.known.iter().any(|known| own == Some(known.workload()))
+                && field.value_in(wanted) != field.value_in(live)
+                && !self.knows_autoscaler_of(target)
         };
+        targets.iter().zip(states).any(differs).then(|| self.text())
+    }
+
+    /// The warning for objects of which an apply drops such a field. `None` if there are none.
+    pub fn warning_of_dropped(&self, dropped: &[(Resource, Vec<&Target>)]) -> Option<String> {
+        let of_kind = dropped.iter().filter(|(resource, _)| resource.gvk == self.resource.gvk);
+        let mut targets = of_kind.flat_map(|(_, targets)| targets);
+        targets.any(|target| !self.knows_autoscaler_of(target)).then(|| self.text())
+    }
+
+    /// Returns true if the input has an autoscaler of an object.
+    fn knows_autoscaler_of(&self, target: &Target) -> bool {
+        let own = workload(&target.key);
+        self.known.iter().any(|known| own == Some(known.workload()))
+    }
+
+    fn text(&self) -> String {
         let kind = &self.resource.gvk.kind;
-        targets.iter().zip(states).any(differs).then(|| {
-            let hint = self.reason.hint.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default();
-            let reason = &self.reason.message;
-            format!("{kind}s cannot be listed, so that their changes are shown as drift: {reason}{hint}")
-        })
+        let hint = self.reason.hint.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default();
+        let reason = &self.reason.message;
+        format!("{kind}s cannot be listed, so that their changes are shown as drift: {reason}{hint}")
     }
 }
 
 fn is_vertical(autoscaler: &Resource) -> bool {
     autoscaler.gvk.kind == "VerticalPodAutoscaler"
 }
+
+/// The field that such an autoscaler changes, or in which it changes something.
+fn scaled_field(autoscaler: &Resource) -> FieldPath {
+    if is_vertical(autoscaler) {
+        return FieldPath::of(&["spec", "template", "spec", "containers"]);
+    }
+    FieldPath::of(&["spec", "replicas"])
+}
+
+/// The fields of which [`is_scaled`] needs one: most objects have none of them.
+const SCALED_FIELDS: [&str; 2] = ["replicas", "containers"];
 
 /// Returns true if the manifest of a workload sets a field that such an autoscaler changes.
 fn is_scaled(autoscaler: &Resource, manifest: &Value) -> bool {

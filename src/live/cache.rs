@@ -12,11 +12,12 @@ use serde::{Deserialize, Serialize};
 use structured_merge::TypeTable;
 use tempfile::{Builder, NamedTempFile};
 
+use crate::private_folder::make_folders;
 use reconcile_core::exact;
 use reconcile_core::text::hex;
 
 /// The version of the file format, so that older files are not read.
-const FORM: &str = "v3";
+const FORM: &str = "v4";
 
 /// The largest file that is read, in bytes. Tables are smaller than the documents that they are compiled from, and those
 /// are read up to this size.
@@ -147,14 +148,6 @@ impl<R: io::Read> io::Read for Hashed<R> {
 fn draft(folder: &Path) -> io::Result<NamedTempFile> {
     // Files are private unless something else is asked for.
     Builder::new().prefix("").suffix(".draft").rand_bytes(RANDOM).tempfile_in(folder)
-}
-
-fn make_folders(path: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path)
 }
 
 /// Refuses a folder that another user can write: that user would decide the content of its files.

@@ -7,8 +7,9 @@ use futures::StreamExt as _;
 use kube::core::discovery::v2::ACCEPT_AGGREGATED_DISCOVERY_V2 as AGGREGATED;
 use reconcile_core::exact;
 use reconcile_core::live::resolve::Namespaces;
-use reconcile_core::live::{Discovery, GroupDocument, LEGACY_FIELDS};
+use reconcile_core::live::{Discovery, GroupDocument, LEGACY_FIELDS, Resolution, Resource};
 use serde_json::Value;
+use structured_merge::GroupKind;
 
 use super::answer::unexpected;
 use crate::client::{Address, Cluster, IN_FLIGHT, Request, RequestError};
@@ -28,6 +29,14 @@ pub(crate) struct Server {
     pub discovery: Discovery,
     /// The namespaces for manifests.
     pub namespaces: Namespaces,
+}
+
+/// The resource of a kind that the server serves, in its preferred version. One that only manifests define is not served yet.
+pub(crate) fn served<'d>(discovery: &'d Discovery, kind: &GroupKind) -> Option<&'d Resource> {
+    match discovery.resolve_kind(kind) {
+        Resolution::Known(resource) if !resource.pending => Some(resource),
+        _ => None,
+    }
 }
 
 /// Asks the server: two requests where it knows aggregated discovery (since 1.26), else one more for each group-version. The same is

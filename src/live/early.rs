@@ -62,21 +62,17 @@ pub(crate) struct Early<'a> {
 type EarlyRead = (Option<Resource>, Request);
 
 impl<'a> Early<'a> {
-    /// A run that reads these, in namespaces for which `allows_namespace` returns true.
-    pub fn new(subjects: impl IntoIterator<Item = EarlySubject>, allows_namespace: &'a dyn Fn(&str) -> bool) -> Self {
+    /// A run that reads these, in namespaces for which `allows_namespace` returns true. `kinds` is the number of kinds of manifests that take
+    /// a while to read, as far as it is known: their connections are opened meanwhile.
+    pub fn new(subjects: Vec<EarlySubject>, allows_namespace: &'a dyn Fn(&str) -> bool, kinds: usize) -> Self {
         Self {
             subjects: subjects.into_iter().collect(),
             allows_namespace,
-            kinds: 0,
+            kinds,
             connected: SetOnce::new(),
             has_discovery: Cell::new(false),
             sent: RefCell::default(),
         }
-    }
-
-    /// Sets the number of kinds of manifests that take a while to read, as far as it is known. Their connections are opened meanwhile.
-    pub fn of_kinds(self, kinds: usize) -> Self {
-        Self { kinds, ..self }
     }
 
     /// Learns the connection; without one, nothing is read.

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use futures::StreamExt as _;
-use reconcile_core::live::{LiveState, PartOfList, Resource, Target, is_read_by_name, is_spread};
+use reconcile_core::live::{LiveState, ObjectsElsewhere, PartOfList, Resource, Target, is_read_by_name, is_spread};
 use structured_merge::{ObjectKey, ObjectMeta as _};
 
 use super::all_namespaces::{AllNamespaces, Reader, StatesRead, read_all_namespaces, take_page};
@@ -21,14 +21,16 @@ type ByNamespace<'t> = BTreeMap<Option<&'t str>, Vec<usize>>;
 /// Reads every target that has a resource. The result has one state for each target, in order; a target without a
 /// resource is unreadable for that reason.
 pub async fn fetch(cluster: &Cluster, targets: &[&Target]) -> Vec<LiveState> {
-    fetch_into(cluster, targets, &async |_| (), &async |_, state| state).await
+    fetch_into(cluster, targets, &ObjectsElsewhere::default(), &async |_| (), &async |_, state| state).await
 }
 
 /// Reads every target that has a resource, and passes each state to `take` with the index of its target. An object is passed as soon as its page is read, so
-/// that only the results stay in memory; no page is parsed before `take` is `ready` for its resource.
+/// that only the results stay in memory; no page is parsed before `take` is `ready` for its resource. `elsewhere` counts objects that
+/// are not wanted here, and that a list returns as well.
 pub async fn fetch_into<T: Send>(
     cluster: &Cluster,
     targets: &[&Target],
+    elsewhere: &ObjectsElsewhere,
     ready: &impl AsyncFn(&Resource),
     take: &(impl AsyncFn(usize, LiveState) -> T + Sync),
 ) -> Vec<T> {
@@ -57,7 +59,7 @@ pub async fn fetch_into<T: Send>(
         resources.into_values().partition(|(resource, wanted)| is_spread(resource, wanted.values().map(Vec::len)));
     let few =
         few.into_iter().flat_map(|(resource, wanted)| wanted.into_values().map(move |indices| (resource, indices)));
-    let reader = Reader { cluster, targets, ready, take };
+    let reader = Reader { cluster, targets, elsewhere, ready, take };
     let (at_once, found) = futures::join!(reader.in_all_namespaces(many), reader.collections(few));
     let rest = at_once.iter().flat_map(|(resource, read)| by_namespace(targets, resource, &read.rest));
     let rest = reader.collections(rest).await;
@@ -104,7 +106,7 @@ impl<T: Send, R: AsyncFn(&Resource), F: AsyncFn(usize, LiveState) -> T + Sync> R
 
     /// Reads the wanted objects of one collection.
     async fn collection(&self, resource: &Resource, wanted: Vec<usize>) -> StatesRead<T> {
-        let Self { cluster, targets, ready, take } = self;
+        let Self { cluster, targets, ready, take, .. } = self;
         if is_read_by_name(resource, wanted.len()) {
             return self.one_by_one(resource, wanted).await;
         }

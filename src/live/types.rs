@@ -46,16 +46,8 @@ impl Types {
         kinds: impl IntoIterator<Item = &'a GroupVersionKind>,
         definitions: impl IntoIterator<Item = &'a Value>,
     ) -> Self {
-        Self::defined_by(kinds, &Definitions::of(definitions))
-    }
-
-    /// The types of custom resources from these definitions.
-    pub(crate) fn defined_by<'a>(
-        kinds: impl IntoIterator<Item = &'a GroupVersionKind>,
-        definitions: &Definitions<'_>,
-    ) -> Self {
         let mut types = Self::default();
-        types.define(kinds, definitions);
+        types.define(kinds, &Definitions::of(definitions));
         types
     }
 

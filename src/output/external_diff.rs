@@ -79,7 +79,7 @@ fn written(folder: &PrivateFolder, files: &[FilePair]) -> IoResult<[PathBuf; 2]>
     for FilePair { name, live: before, desired: after } in files {
         for (folder, content) in [(&live, before), (&desired, after)] {
             if let Some(content) = content {
-                private_folder::write(&folder.join(name), content)?;
+                private_folder::write(&folder.join(name), content.as_bytes())?;
             }
         }
     }

@@ -15,11 +15,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::Timestamp;
 use reconcile_core::diagnostic::Diagnostic;
+use reconcile_core::manifest::DesiredSet;
 use reconcile_core::object::Shard;
 use reconcile_core::text::io_reason;
 use reconcile_report::formats::Format;
 use reconcile_report::formats::text;
-use reconcile_report::{ClusterInfo, Failure, Report, Role, StartTime, Styled, View, excerpt};
+use reconcile_report::{ClusterInfo, Failure, Report, Role, StartTime, Styled, View, excerpt, hooks_left_out};
 
 use crate::cli::{ConsoleArgs, OutputArgs, OutputTarget, ShardArgs, TextArgs};
 use crate::output::direct_file::{Readers, is_stream};
@@ -211,12 +212,18 @@ impl Output {
         }
     }
 
+    /// Says on stderr how many hooks are left out, and what the records warn of that the manifests come from.
+    pub fn remark_on(&self, desired: &DesiredSet) {
+        if let Some(left_out) = hooks_left_out(desired.hooks_left_out()) {
+            self.terminal.note(Role::Note, &left_out);
+        }
+        self.terminal.warn(&desired.remarks);
+    }
+
     /// Prints the errors and warnings of the run as a whole.
     pub fn warn(&self, report: &Report) {
         print_diagnostics(&self.terminal, &report.errors);
-        for warning in &report.warnings {
-            self.terminal.note(Role::Note, &format!("warning: {warning}"));
-        }
+        self.terminal.warn(&report.warnings);
     }
 
     /// Names the cluster that a run is going to change, on stderr, unless something names it already.

@@ -114,8 +114,7 @@ impl ReportBuilder {
         };
         let report = Report::compared_paired(command, objects, &self.formers.borrow(), mark, gate);
         self.beside_baseline(report)
-            .with_only(self.only.clone())
-            .with_remove_added(self.remove_added.clone())
+            .with_only(self.only.clone(), self.remove_added.clone())
             .with_rest_of_base(self.dropped.borrow().clone(), self.unchanged.get())
     }
 
@@ -149,14 +148,14 @@ pub(crate) fn observed<'t>(targets: impl Iterator<Item = &'t Target>, readiness:
 fn complete(mut report: Report, pass: &Reconciliation<'_>) -> Report {
     report.warnings.extend(pass.warnings().iter().cloned());
     let Some(set) = pass.apply_set() else { return report };
-    let action = match set.parent_change() {
+    let action = match set.parent_change {
         ParentChange::None => ParentAction::None,
         ParentChange::Create => ParentAction::Create,
         ParentChange::Update => ParentAction::Update,
     };
     let info = ApplySetInfo::new(&set.set().id, &set.set().parent, action);
-    let info = info.deleting_in(set.deletion_only_namespaces().into_iter().collect());
-    let mut report = report.with_apply_set(ApplySetInfo { pruned_by: set.pruned_by(), ..info });
+    let deletes_in = set.deletion_only_namespaces().into_iter().collect();
+    let mut report = report.with_apply_set(ApplySetInfo { deletes_in, pruned_by: set.pruned_by, ..info });
     report.warnings.extend(set.warnings().iter().cloned());
     if report.command == Command::Diff && report.summary.delete.is_some_and(|count| count > 0) {
         let blocking = report.objects.iter().find(|object| prevents_pruning(object, pass.replaces()));
@@ -185,8 +184,8 @@ impl Objects {
                 report.run.changed_during_run = self.place(&target.key).is_some();
                 Some(self.put(report))
             }
-            Event::Judged(Judgement { key, verdict, deletion, refusal }) => {
-                Some(self.put(ObjectReport::unwanted(key, verdict.clone()).with_deletion(deletion, refusal)))
+            Event::Judged(Judgement { key, diff, deletion, refusal }) => {
+                Some(self.put(ObjectReport::unwanted(key, diff.clone()).with_deletion(deletion, refusal)))
             }
             Event::Written(key, result)
             | Event::Skipped(key, result)

@@ -4,10 +4,7 @@ use std::sync::PoisonError;
 
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::text::one_line;
-use reconcile_report::access::AccessReport;
 use reconcile_report::formats::{Render, unified};
-use reconcile_report::pull::PullReport;
-use reconcile_report::version::VersionReport;
 use reconcile_report::{
     Command, ConfigurationInfo, ContextReport, EXIT_INVALID, EXIT_SUCCESS, Failure, Report, Reports, Role, View,
     left_alone, plain,
@@ -19,15 +16,6 @@ use crate::terminal::{self, Closed, Terminal};
 
 /// Longest remark on stderr, in characters.
 const REMARK: usize = 1_000;
-
-/// The report of a command.
-pub(crate) trait CommandReport {
-    /// Its errors, for standard error.
-    fn errors(&self) -> &[Diagnostic];
-
-    /// The exit code that follows from it.
-    fn exit_code(&self) -> u8;
-}
 
 impl Output {
     /// Writes the reports that go to files, also where stdout is closed, and data that goes to stdout. Returns the exit code.
@@ -107,52 +95,10 @@ impl Output {
         self.finish(&self.identified(report).into())
     }
 
-    /// Prints a report and its errors, and returns the exit code. `stopped` makes the report of a run that failed, if its format has one. A
-    /// reader that went away ends the run quietly.
-    pub fn print_report<R: CommandReport>(
-        &self,
-        report: Result<R, Failure>,
-        stopped: Option<impl FnOnce(Failure) -> R>,
-        print: impl FnOnce(&R, &Terminal) -> Result<(), Closed>,
-    ) -> Result<u8, Failure> {
-        let report = match (report, stopped) {
-            (Ok(report), _) => report,
-            (Err(failure), Some(stopped)) => stopped(failure),
-            (Err(failure), None) => return Err(failure),
-        };
-        print_diagnostics(&self.terminal, report.errors());
-        let _ = print(&report, &self.terminal);
-        Ok(report.exit_code())
-    }
-}
-
-impl CommandReport for AccessReport {
-    fn errors(&self) -> &[Diagnostic] {
-        self.errors()
-    }
-
-    fn exit_code(&self) -> u8 {
-        self.exit_code
-    }
-}
-
-impl CommandReport for PullReport {
-    fn errors(&self) -> &[Diagnostic] {
-        self.errors()
-    }
-
-    fn exit_code(&self) -> u8 {
-        self.exit_code
-    }
-}
-
-impl CommandReport for VersionReport {
-    fn errors(&self) -> &[Diagnostic] {
-        self.errors()
-    }
-
-    fn exit_code(&self) -> u8 {
-        self.exit_code
+    /// Prints the errors of a report, and then the report. A reader that went away ends the run quietly.
+    pub fn print_report(&self, errors: &[Diagnostic], print: impl FnOnce(&Terminal) -> Result<(), Closed>) {
+        print_diagnostics(&self.terminal, errors);
+        let _ = print(&self.terminal);
     }
 }
 

@@ -246,7 +246,7 @@ fn in_words(duration: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use reconcile_core::compare::{Evidence, FieldDiff};
+    use reconcile_core::compare::{Evidence, ObjectDiff};
     use reconcile_core::pass::Outcome;
     use reconcile_report::plain;
     use structured_merge::GroupVersionKind;
@@ -262,10 +262,10 @@ mod tests {
         for place in 0..3 {
             outcomes.plan(place);
         }
-        // A second verdict does not change the order.
+        // A second comparison does not change the order.
         outcomes.plan(0);
         let mut next = |place: usize, name: &str| -> Vec<String> {
-            let mut object = ObjectReport::unwanted(&key(name), FieldDiff::none(Evidence::Proven).into());
+            let mut object = ObjectReport::unwanted(&key(name), ObjectDiff::in_sync(Evidence::Proven));
             object.run.outcome = Some(Outcome::Created);
             let lines = outcomes.next(place, &object);
             lines.iter().map(|line| plain(line).trim_end().to_owned()).collect()

@@ -14,14 +14,12 @@ use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::live::{Discovery, Resolution, Target};
 use reconcile_core::object::usual_plurals;
 use reconcile_core::text::{io_reason, one_line};
-use reconcile_report::{AuditQuestions, Audited};
+use reconcile_report::{AuditQuestions, Audited, Failure};
 use structured_merge::{GroupVersionKind, ObjectKey};
 use tokio::task::spawn_blocking;
 use tokio_util::sync::CancellationToken;
 
-use crate::cli::ConnectionArgs;
-use crate::run::contexts::{Choice, chosen};
-use reconcile_report::Failure;
+use crate::run::contexts::ChosenContexts;
 
 /// Longest line that is read, in bytes.
 const LONGEST: usize = 16 << 20;
@@ -77,8 +75,8 @@ struct Skipped {
 
 impl AuditLogs {
     /// Opens the files, so that nothing is compared if one of them cannot be read. The log of one cluster says nothing about another.
-    pub fn open(paths: &[PathBuf], connection: &ConnectionArgs) -> Result<Self, Failure> {
-        if !paths.is_empty() && matches!(chosen(connection), Ok(Choice::Several(_))) {
+    pub fn open(paths: &[PathBuf], contexts: &ChosenContexts) -> Result<Self, Failure> {
+        if !paths.is_empty() && contexts.are_several() {
             let message = "`--audit-log` and several contexts cannot be combined: a log is of one cluster";
             return Err(Failure::refused(message, "run it once for each context, with the log of its cluster"));
         }

@@ -1,6 +1,6 @@
 //! `--context`: selects contexts of the kubeconfig.
 
-use crate::cli::ConnectionArgs;
+use crate::cli::ConnectOptions;
 use crate::client::{Context, Contexts, Environment};
 use crate::config::Expectation;
 use crate::output::Output;
@@ -13,9 +13,9 @@ use reconcile_report::{Failure, Verdict};
 const NAMES_SHOWN: usize = 10;
 
 /// The contexts that `--context` names.
-pub(crate) enum Choice {
+pub(crate) enum ChosenContexts {
     /// The command runs once, over this connection.
-    One(Box<ConnectionArgs>),
+    One(Box<ConnectOptions>),
     /// It runs in each of these contexts.
     Several(Vec<Context>),
 }
@@ -25,50 +25,62 @@ pub(crate) struct Member<'a> {
     /// The context; `None` if it is the only one.
     pub context: Option<&'a Context>,
     /// The flags for its connection.
-    pub connection: ConnectionArgs,
+    pub connection: ConnectOptions,
     /// The output of its own, or that of the run.
     pub output: &'a Output,
 }
 
 impl<'a> Member<'a> {
     /// One of several contexts, over a connection with these flags.
-    pub fn of(context: &'a Context, connection: &ConnectionArgs, output: &'a Output) -> Self {
-        let connection = ConnectionArgs { context: Some(context.name.clone()), ..connection.clone() };
+    pub fn of(context: &'a Context, connection: &ConnectOptions, output: &'a Output) -> Self {
+        let connection = ConnectOptions { context: Some(context.name.clone()), ..connection.clone() };
         Self { context: Some(context), connection, output }
     }
 }
 
-/// Reads `--context`. A context with exactly this name is selected, whatever characters it has; otherwise commas separate names,
-/// and a name with `*` selects all contexts that match.
-pub(crate) fn chosen(args: &ConnectionArgs) -> Result<Choice, Failure> {
-    let Some(text) = args.context.as_deref().filter(|text| text.contains([',', '*'])) else {
-        return Ok(Choice::One(Box::new(args.clone())));
-    };
-    let known = Contexts::load(args.kubeconfig.as_deref(), &Environment::from_process()).map_err(not_connected)?;
-    if known.named(text).is_ok() {
-        return Ok(Choice::One(Box::new(args.clone())));
-    }
-    let contexts = select(text, &known).map_err(not_connected)?;
-    if let [only] = contexts.as_slice() {
-        return Ok(Choice::One(Box::new(ConnectionArgs { context: Some(only.name.clone()), ..args.clone() })));
-    }
-    match override_of_one_cluster(args) {
-        None => Ok(Choice::Several(contexts)),
-        Some(flag) => {
-            let hint = "it would apply to all of them: name one context, or set it in the kubeconfig";
-            Err(Failure::refused(format!("`{flag}` and several contexts cannot be combined"), hint))
+impl ChosenContexts {
+    /// Reads `--context`. A context with exactly this name is selected, whatever characters it has; otherwise commas separate names,
+    /// and a name with `*` selects all contexts that match.
+    pub fn of(args: &ConnectOptions) -> Result<Self, Failure> {
+        let Some(text) = args.context.as_deref().filter(|text| text.contains([',', '*'])) else {
+            return Ok(Self::one(args));
+        };
+        let known = Contexts::load(args.kubeconfig.as_deref(), &Environment::from_process()).map_err(not_connected)?;
+        if known.named(text).is_ok() {
+            return Ok(Self::one(args));
+        }
+        let contexts = select(text, &known).map_err(not_connected)?;
+        if let [only] = contexts.as_slice() {
+            return Ok(Self::One(Box::new(ConnectOptions { context: Some(only.name.clone()), ..args.clone() })));
+        }
+        match override_of_one_cluster(args) {
+            None => Ok(Self::Several(contexts)),
+            Some(flag) => {
+                let hint = "it would apply to all of them: name one context, or set it in the kubeconfig";
+                Err(Failure::refused(format!("`{flag}` and several contexts cannot be combined"), hint))
+            }
         }
     }
-}
 
-/// The connection of a command that runs in one context only; several are an error.
-pub(crate) fn only_one(args: &ConnectionArgs, command: &str) -> Result<ConnectionArgs, Failure> {
-    match chosen(args)? {
-        Choice::One(args) => Ok(*args),
-        Choice::Several(contexts) => {
-            let names = listed(contexts.iter().map(|context| context.name.as_str()), NAMES_SHOWN);
-            let hint = format!("run it once for each of them: {names}");
-            Err(Failure::refused(format!("`{command}` takes a single context"), hint))
+    /// The connection of these flags as they are.
+    pub fn one(args: &ConnectOptions) -> Self {
+        Self::One(Box::new(args.clone()))
+    }
+
+    /// Returns true if the command runs in more than one context.
+    pub fn are_several(&self) -> bool {
+        matches!(self, Self::Several(_))
+    }
+
+    /// The connection of a command or a flag that takes a single context; several are an error.
+    pub fn only(&self, what: &str) -> Result<&ConnectOptions, Failure> {
+        match self {
+            Self::One(args) => Ok(args),
+            Self::Several(contexts) => {
+                let names = listed(contexts.iter().map(|context| context.name.as_str()), NAMES_SHOWN);
+                let hint = format!("run it once for each of them: {names}");
+                Err(Failure::refused(format!("`{what}` takes a single context"), hint))
+            }
         }
     }
 }
@@ -107,7 +119,7 @@ fn select(text: &str, known: &Contexts) -> Result<Vec<Context>, Diagnostic> {
 
 /// Returns a flag that replaces an entry of one cluster or one user. Given to several clusters, it would send the
 /// credentials of one to all of them, or trust all of them as one.
-fn override_of_one_cluster(args: &ConnectionArgs) -> Option<&'static str> {
+fn override_of_one_cluster(args: &ConnectOptions) -> Option<&'static str> {
     let given = [
         ("--server", args.server.is_some()),
         ("--cluster", args.cluster.is_some()),
@@ -182,9 +194,9 @@ contexts:
         let file = file.display().to_string();
         let arguments = ["kubectl-reconcile", "diff", "-f", ".", "--kubeconfig", &file];
         let Command::Diff(args) = Cli::try_parse_from(arguments.iter().chain(flags)).unwrap().command else { panic!() };
-        match chosen(&args.connection) {
-            Ok(Choice::One(args)) => Ok(args.context.into_iter().collect()),
-            Ok(Choice::Several(contexts)) => Ok(contexts.into_iter().map(|context| context.name).collect()),
+        match ChosenContexts::of(&args.connection) {
+            Ok(ChosenContexts::One(args)) => Ok(args.context.into_iter().collect()),
+            Ok(ChosenContexts::Several(contexts)) => Ok(contexts.into_iter().map(|context| context.name).collect()),
             Err(failure) => Err(failure.diagnostics.iter().map(ToString::to_string).collect()),
         }
     }

@@ -8,16 +8,16 @@ use futures::StreamExt as _;
 use futures::stream::FuturesOrdered;
 use reconcile_core::manifest::DesiredSet;
 use reconcile_report::formats::text::matrix;
-use reconcile_report::{Command, ContextReport, EXIT_SUCCESS, Failure, Report, Reports, Role, Styled};
+use reconcile_report::{Command, ContextReport, EXIT_SUCCESS, Failure, Report, Reports, Styled};
 use tokio::sync::Semaphore;
 
-use crate::cli::ConnectionArgs;
+use crate::cli::ConnectOptions;
 use crate::client::Context;
 use crate::engine::interrupt::Interrupt;
 use crate::live::early::EarlySubject;
 use crate::output::{Output, print_diagnostics};
 use crate::run::agreement::{Agreement, Participant};
-use crate::run::contexts::{Choice, Member, all_expected, chosen, same_targets};
+use crate::run::contexts::{ChosenContexts, Member, all_expected, same_targets};
 use crate::run::interrupt::listen;
 use crate::run::invocation::{Invocation, Run, RunContext};
 use crate::run::reading::Manifests;
@@ -60,16 +60,16 @@ struct Driver<'a, C> {
 }
 
 impl Invocation<'_> {
-    /// Runs a command in each context that `--context` names, shows what it finds, and writes the reports. Returns the exit code.
-    pub async fn in_contexts<C: ContextCommand>(&self, command: &C) -> Result<u8, Failure> {
-        match chosen(self.connection)? {
-            Choice::One(connection) => Box::pin(self.in_one(command, *connection)).await,
-            Choice::Several(contexts) => Box::pin(self.in_several(command, &contexts)).await,
+    /// Runs a command in each of the contexts, shows what it finds, and writes the reports. Returns the exit code.
+    pub async fn in_contexts<C: ContextCommand>(&self, contexts: ChosenContexts, command: &C) -> Result<u8, Failure> {
+        match contexts {
+            ChosenContexts::One(connection) => Box::pin(self.in_one(command, *connection)).await,
+            ChosenContexts::Several(contexts) => Box::pin(self.in_several(command, &contexts)).await,
         }
     }
 
     /// Runs a command in the only context, which is connected while the manifests are read.
-    async fn in_one<C: ContextCommand>(&self, command: &C, connection: ConnectionArgs) -> Result<u8, Failure> {
+    async fn in_one<C: ContextCommand>(&self, command: &C, connection: ConnectOptions) -> Result<u8, Failure> {
         let manifests = self.begin_reading().await?;
         let interrupt = listen(&self.output.terminal);
         let members = [Member { context: None, connection, output: self.output }];
@@ -88,9 +88,7 @@ impl Invocation<'_> {
         let desired = self.desired().await?;
         let mut warnings = settings.warnings().to_vec();
         warnings.extend(same_targets(contexts, connection.namespace.as_deref()));
-        for warning in &warnings {
-            warn(output, warning);
-        }
+        output.terminal.warn(&warnings);
 
         let outputs: Vec<Output> = contexts.iter().map(|context| output.of_context(&context.name)).collect();
         let members: Vec<Member<'_>> =
@@ -113,7 +111,7 @@ impl Invocation<'_> {
             .unmatched(reports.iter().map(|one| &one.report))
             .filter(|_| input.selector.is_none() && output.shard.is_none());
         if let Some(unmatched) = unmatched {
-            warn(output, &unmatched);
+            output.terminal.warn([&unmatched]);
             warnings.push(unmatched);
         }
         let reports = Reports::of(C::NAME, reports, warnings);
@@ -227,10 +225,6 @@ impl<'a, C: ContextCommand> Driver<'a, C> {
     fn end_progress(&self) {
         drop(self.progress.take());
     }
-}
-
-fn warn(output: &Output, warning: &str) {
-    output.terminal.note(Role::Note, &format!("warning: {warning}"));
 }
 
 /// The text about one context.

@@ -12,6 +12,7 @@ use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::live::Target;
 use reconcile_core::manifest::{Manifest, Origin};
 use reconcile_core::text::{hex, io_reason};
+use reconcile_report::formats::json;
 use reconcile_report::{
     Baseline, ClusterInfo, Failure, ManifestDigest, PlanBase, PlanFlags, Report, SavedPlan, SecretCoverage,
 };
@@ -19,12 +20,12 @@ use ring::{digest, hmac};
 use serde_json::Value;
 use structured_merge::{FieldPath, GroupVersionKind};
 
-use crate::cli::{CompareArgs, ConnectionArgs, PruneArgs, ShardArgs};
+use crate::cli::{CompareArgs, PruneArgs, ShardArgs};
 use crate::output::direct_file::Readers;
 use crate::output::report_file::ReportFile;
 use crate::output::unwritable;
 use crate::run::base::Base;
-use crate::run::contexts::only_one;
+use crate::run::contexts::ChosenContexts;
 
 /// The variable with the key that covers the values of Secrets.
 const KEY: &str = "KUBECTL_RECONCILE_PLAN_KEY";
@@ -43,8 +44,8 @@ pub(crate) struct PlanToFollow {
 
 impl PlanFile {
     /// Opens the file.
-    pub fn open(path: &Path, connection: &ConnectionArgs) -> Result<Self, Failure> {
-        only_one(connection, "--save-plan")?;
+    pub fn open(path: &Path, contexts: &ChosenContexts) -> Result<Self, Failure> {
+        contexts.only("--save-plan")?;
         check_key()?;
         let file = ReportFile::open(path, Readers::Usual)
             .map_err(|error| Failure::invalid(unwritable(&path.to_string_lossy(), &error)))?;
@@ -61,7 +62,7 @@ impl PlanFile {
     ) -> Result<Option<String>, Failure> {
         let plan = SavedPlan::of(report, cluster, flags, coverage(), manifests);
         let file = self.file.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let written = file.map_or(Ok(()), |file| file.write(plan.document().as_bytes()));
+        let written = file.map_or(Ok(()), |file| file.write(json::document(&plan).as_bytes()));
         match written {
             Ok(()) => Ok(plan.caveat()),
             Err(error) => Err(Failure::invalid(unwritable(&self.path.to_string_lossy(), &error))),
@@ -71,8 +72,8 @@ impl PlanFile {
 
 impl PlanToFollow {
     /// Reads the plan of a file.
-    pub fn read(path: &Path, connection: &ConnectionArgs) -> Result<Self, Failure> {
-        only_one(connection, "--plan")?;
+    pub fn read(path: &Path, contexts: &ChosenContexts) -> Result<Self, Failure> {
+        contexts.only("--plan")?;
         check_key()?;
         let file = path.to_string_lossy().into_owned();
         let invalid = |message: String| Failure::invalid(Diagnostic::of_file(&file, message));

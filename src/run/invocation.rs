@@ -1,9 +1,10 @@
 //! The run of a command in one context, and the flags of the command.
 
 use std::borrow::Cow;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::future::ready;
 use std::path::PathBuf;
+use std::rc::Rc;
 
 use apply_set::ApplySet;
 use reconcile_core::compare::Policy;
@@ -11,10 +12,10 @@ use reconcile_core::live::Target;
 use reconcile_core::live::resolve::{Namespaces, key_of};
 use reconcile_core::manifest::{BaseObject, DesiredSet};
 use reconcile_core::plan::Plan;
-use reconcile_report::{ClusterInfo, Failure, Report, Role, hooks_left_out};
+use reconcile_report::{ClusterInfo, Failure, Report};
 use structured_merge::ObjectKey;
 
-use crate::cli::{CompareArgs, ConnectionArgs, FromSource, InputArgs};
+use crate::cli::{CompareArgs, ConnectOptions, FromSource, InputArgs};
 use crate::client::{Cluster, Environment, NO_CLUSTER};
 use crate::engine::comparison::Comparison;
 use crate::engine::event::EventSink;
@@ -28,19 +29,19 @@ use crate::output::Output;
 use crate::run::agreement::Participant;
 use crate::run::base::Base;
 use crate::run::connection::{cluster_info, cluster_uid, connected, server_version};
-use crate::run::contexts::only_one;
+use crate::run::contexts::ChosenContexts;
 use crate::run::interrupt::listen;
 use crate::run::reading::named::of_words;
 use crate::run::reading::stored::{excluded, restoring};
 use crate::run::reading::{Manifests, Reading, while_connecting};
 use crate::run::settings::Settings;
-use crate::run::setup::{Resolved, autoscalers, resolved};
+use crate::run::setup::{Resolved, RestOfBase, autoscalers, resolved};
 
 /// The flags that all commands with manifests have, the output, and the configuration.
 #[derive(Clone, Copy)]
 pub(crate) struct Invocation<'a> {
     /// The flags for the connection.
-    pub connection: &'a ConnectionArgs,
+    pub connection: &'a ConnectOptions,
     /// The flags for the manifests.
     pub input: &'a InputArgs,
     /// The reports and the terminal.
@@ -48,13 +49,13 @@ pub(crate) struct Invocation<'a> {
     /// The configuration.
     pub settings: &'a Settings,
     /// The objects that the command line names instead of manifests, as `TYPE/NAME…` or `TYPE NAME…`.
-    objects: &'a [String],
-    /// True if the command has `--live`.
-    has_live: bool,
+    pub objects: &'a [String],
+    /// True if the command has `--live`, as a hint says where there is no cluster.
+    pub has_live: bool,
     /// The manifests that were applied last, for commands that compare with it.
     pub base: Option<&'a Base>,
     /// True if the command restores a release of Helm.
-    restores: bool,
+    pub restores: bool,
 }
 
 /// The run of a command in one context, connected to its server.
@@ -74,7 +75,7 @@ pub(crate) struct Run<'a> {
     /// True if a release of Helm is restored.
     pub restores: bool,
     /// The parts of the base and of the input that are not compared.
-    pub(super) rest_of_base: Cell<RestOfBase>,
+    pub(super) rest_of_base: RefCell<Rc<RestOfBase>>,
     /// The folder for what is kept between runs.
     cache: Option<PathBuf>,
     /// The types of custom kinds for the first comparison, of which some are being loaded.
@@ -83,19 +84,10 @@ pub(crate) struct Run<'a> {
     participant: Option<Participant<'a>>,
 }
 
-/// The parts of the base and of the input that are not compared.
-#[derive(Default)]
-pub(super) struct RestOfBase {
-    /// The objects that only the base has.
-    pub dropped: Vec<Target>,
-    /// The number of objects whose manifests are those of the base, with `--changed-only`.
-    pub unchanged: Option<usize>,
-}
-
 /// The context in which a run begins.
 pub(crate) struct RunContext<'c, 'a> {
     /// The flags for its connection.
-    pub connection: &'c ConnectionArgs,
+    pub connection: &'c ConnectOptions,
     /// Its output.
     pub output: &'a Output,
     /// Ctrl-C.
@@ -107,32 +99,12 @@ pub(crate) struct RunContext<'c, 'a> {
 impl<'a> Invocation<'a> {
     /// A command whose manifests the flags select.
     pub fn new(
-        connection: &'a ConnectionArgs,
+        connection: &'a ConnectOptions,
         input: &'a InputArgs,
         output: &'a Output,
         settings: &'a Settings,
     ) -> Self {
         Self { connection, input, output, settings, objects: &[], has_live: false, base: None, restores: false }
-    }
-
-    /// Takes the objects that the command line names, if it names some.
-    pub fn naming(self, objects: &'a [String]) -> Self {
-        Self { objects, ..self }
-    }
-
-    /// Marks a command that has `--live`, as a hint says where there is no cluster.
-    pub fn with_live(self) -> Self {
-        Self { has_live: true, ..self }
-    }
-
-    /// Sets if the command restores a release of Helm.
-    pub fn restoring(self, restores: bool) -> Self {
-        Self { restores, ..self }
-    }
-
-    /// Sets the manifests that were applied last.
-    pub fn with_base(self, base: Option<&'a Base>) -> Self {
-        Self { base, ..self }
     }
 
     /// Returns true if only the cluster says what the objects are: it keeps their manifests, or knows the types of their names.
@@ -143,17 +115,13 @@ impl<'a> Invocation<'a> {
     /// Begins the run of a command that takes a single context and writes no report: reads the manifests and connects at the same time,
     /// and reads `early` what it needs. Says on stderr how many hooks are left out.
     pub async fn begin(&self, command: &str, early: Vec<EarlySubject>) -> Result<(Run<'a>, DesiredSet), Failure> {
-        let connection = &only_one(self.connection, command)?;
+        let contexts = ChosenContexts::of(self.connection)?;
+        let connection = contexts.only(command)?;
         let manifests = self.begin_reading().await?;
         let interrupt = listen(&self.output.terminal);
         let context = RunContext { connection, output: self.output, interrupt, participant: None };
         let (run, desired) = self.begin_in(context, manifests, early).await?;
-        if let Some(left_out) = hooks_left_out(desired.hooks_left_out()) {
-            self.output.terminal.note(Role::Note, &left_out);
-        }
-        for remark in &desired.remarks {
-            self.output.terminal.note(Role::Note, &format!("warning: {remark}"));
-        }
+        self.output.remark_on(&desired);
         Ok((run, desired))
     }
 
@@ -169,7 +137,7 @@ impl<'a> Invocation<'a> {
             Manifests::Reading(reading) => reading.kinds,
             Manifests::Read(_) | Manifests::OfCluster => 0,
         };
-        let early = Early::new(reads, &allows_namespace).of_kinds(kinds);
+        let early = Early::new(reads, &allows_namespace, kinds);
         let terminal = &context.output.terminal;
         let connecting = self.join(context, &early);
         let (run, desired) = match manifests {
@@ -249,7 +217,7 @@ impl<'a> Invocation<'a> {
             interrupt,
             base: self.base,
             restores: self.restores,
-            rest_of_base: Cell::default(),
+            rest_of_base: RefCell::default(),
             cache,
             types,
             participant,
@@ -258,7 +226,7 @@ impl<'a> Invocation<'a> {
 }
 
 /// The namespaces of a run over this connection.
-fn namespaces(cluster: &Cluster, connection: &ConnectionArgs) -> Namespaces {
+fn namespaces(cluster: &Cluster, connection: &ConnectOptions) -> Namespaces {
     let default = cluster.default_namespace().to_owned();
     let required = connection.namespace.as_ref().filter(|name| !name.is_empty()).map(|_| default.clone());
     Namespaces { required, default }
@@ -274,7 +242,7 @@ fn or_offline(mut failure: Failure) -> Failure {
 }
 
 /// The folder for what is kept between runs.
-pub(crate) fn cache_folder(connection: &ConnectionArgs) -> Option<PathBuf> {
+pub(crate) fn cache_folder(connection: &ConnectOptions) -> Option<PathBuf> {
     let home = || Environment::from_process().home.map(|home| home.join(".kube").join("cache"));
     connection.cache_dir.clone().or_else(home)
 }
@@ -300,14 +268,14 @@ impl Run<'_> {
         desired: DesiredSet,
         set: Option<&ApplySet>,
     ) -> Result<Plan, Failure> {
-        let Resolved { mut targets, dropped, unchanged } = self.resolved(desired, set)?;
+        let Resolved { mut targets, rest } = self.resolved(desired, set)?;
         for Target { desired, .. } in targets.iter_mut().filter(|_| self.restores) {
             let release = desired.origin.record.as_ref().and_then(|record| record.release());
             if let Some(release) = &release {
                 desired.join_release(release);
             }
         }
-        self.rest_of_base.replace(RestOfBase { dropped, unchanged });
+        self.rest_of_base.replace(rest.into());
         if args.writing.create_namespace {
             let required = self.server.namespaces.required.as_deref();
             let others = required.into_iter().chain(set.and_then(|set| set.parent.namespace.as_deref()));
@@ -375,19 +343,11 @@ impl Run<'_> {
         desired.hooks.iter().map(|hook| key_of(hook, discovery, namespaces)).collect()
     }
 
-    /// Looks at the objects that are in the base, and no longer in the manifests.
-    pub(super) fn with_dropped<T>(&self, look: impl FnOnce(&[Target]) -> T) -> T {
-        let rest = self.rest_of_base.take();
-        let seen = look(&rest.dropped);
-        self.rest_of_base.replace(rest);
-        seen
-    }
-
     /// The report of the run, with its server, the number of hooks that were left out, and whether it was interrupted.
     pub(super) fn concluded(&self, report: Report, hooks: usize) -> Report {
         let cluster = &self.server.cluster;
-        let report = report.with_server_warnings(&cluster.warned_of_changes(), cluster.warned_of_reads());
-        let report = report.with_hooks(hooks);
+        let mut report = report.with_server_warnings(&cluster.warned_of_changes(), cluster.warned_of_reads());
+        report.summary.hooks = hooks;
         let cluster = report.cluster.or_else(|| Some(self.info.clone()));
         let base = self.base.map(|base| base.info.clone());
         let report = Report { cluster, base, requests: self.server.cluster.counts(), ..report };

@@ -2,7 +2,6 @@
 //! like for any other mistake of the input.
 
 use std::collections::BTreeSet;
-use std::ffi::OsString;
 use std::sync::Arc;
 
 use clap::Parser;
@@ -35,10 +34,8 @@ fn load<C: Parser>(input: &InputArgs) -> Configured {
 fn with_defaults<C: Parser>(typed: Typed<C>, configuration: Configuration) -> (C, Configured) {
     let switched_on = |default: &&FlagDefault| !default.arguments.is_empty();
     let defaults: Vec<&FlagDefault> = configuration.defaults.iter().filter(switched_on).collect();
-    let addition =
-        |default: &&FlagDefault| -> (String, Vec<OsString>) { (default.flag.clone(), default.arguments.clone()) };
-    let flags: Vec<(String, Vec<OsString>)> = defaults.iter().map(addition).collect();
-    let additions: Vec<Addition<'_>> = flags.iter().map(|(flag, arguments)| Addition { flag, arguments }).collect();
+    let additions: Vec<Addition<'_>> =
+        defaults.iter().map(|default| Addition { flag: &default.flag, arguments: &default.arguments }).collect();
     let (cli, refused) = typed.with(&additions);
     let Some(default) = refused.and_then(|refused| defaults.get(refused)) else { return (cli, Ok(configuration)) };
     let message = format!("`defaults`: `--{}` does not fit this command line", default.flag);
@@ -111,7 +108,7 @@ impl Settings {
             }
             matched.extend(report.objects.iter().flat_map(|object| &object.details.rules));
         }
-        let rules = self.ignore.iter().enumerate();
+        let rules = self.ignore.rules.iter().enumerate();
         let unmatched = rules.filter(|(index, _)| !matched.contains(&RuleRef::Configured(*index)));
         Some(unmatched.map(|(_, rule)| rule.location.to_string()).collect())
     }
@@ -123,8 +120,8 @@ impl Settings {
         if file.is_some() || annotated > 0 {
             // For a shard, it counts only together with the other shards.
             let unmatched = report.shard.and_then(|_| self.unmatched_places([&report]));
-            let rules = self.ignore.len();
-            let readiness_rules = self.readiness.len();
+            let rules = self.ignore.rules.len();
+            let readiness_rules = self.readiness.rules.len();
             report.configuration = Some(ConfigurationInfo { file, rules, readiness_rules, annotated, unmatched });
         }
         report

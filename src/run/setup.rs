@@ -46,9 +46,16 @@ pub(crate) fn autoscalers(args: &CompareArgs, discovery: &Discovery, plan: &Plan
 pub(crate) struct Resolved {
     /// The objects of the manifests that are compared.
     pub targets: Vec<Target>,
+    /// The parts of the base and of the input that are not compared.
+    pub rest: RestOfBase,
+}
+
+/// The parts of the base and of the input that are not compared.
+#[derive(Default)]
+pub(crate) struct RestOfBase {
     /// The objects that only the base has.
     pub dropped: Vec<Target>,
-    /// The number of objects that are not compared, as their manifests are those of the base.
+    /// The number of objects whose manifests are those of the base, with `--changed-only`.
     pub unchanged: Option<usize>,
 }
 
@@ -76,7 +83,7 @@ pub(crate) fn resolved(
             desired.join_apply_set(&set.id);
         }
     }
-    Ok(Resolved { targets, dropped, unchanged })
+    Ok(Resolved { targets, rest: RestOfBase { dropped, unchanged } })
 }
 
 /// The field manager, and which fields to take from other managers.

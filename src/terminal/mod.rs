@@ -6,6 +6,7 @@ mod pager;
 pub(crate) mod signals;
 
 use std::ffi::{OsStr, OsString};
+use std::fmt::Display;
 use std::io::{BufRead as _, ErrorKind, IsTerminal as _, Write as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -219,6 +220,13 @@ impl Terminal {
         }
         text.line_end();
         self.message(&text);
+    }
+
+    /// Prints warnings to stderr.
+    pub fn warn(&self, warnings: impl IntoIterator<Item = impl Display>) {
+        for warning in warnings {
+            self.note(Role::Note, &format!("warning: {warning}"));
+        }
     }
 
     /// Returns true if a live line shows the progress, so that no line is needed for each step.

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::control_plane::{ANY_FIELDS, ControlPlane, Replaced, Workspace, base64, definition, wait_until};
+use crate::control_plane::{ANY_FIELDS, ControlPlane, Replaced, Request, Workspace, base64, definition, wait_until};
 use crate::manifests::WEB;
 
 const AUTOSCALER: &str = "
@@ -259,4 +259,75 @@ fn keda_and_the_vertical_autoscaler_are_left_alone_as_well() {
 /// A person sets the request of a container.
 fn recommend_other(ws: &Workspace) {
     ws.kubectl(["set", "resources", "deployment/web", "-c=web", "--requests=cpu=700m,memory=64Mi"]).exits_with(0);
+}
+
+/// The lists of autoscalers among requests.
+fn lists_of_autoscalers(requests: &[Request]) -> usize {
+    requests.iter().filter(|request| request.uri.contains("horizontalpodautoscalers")).count()
+}
+
+/// The usual way to hand the replicas to an autoscaler: the manifest no longer has them. The autoscaler is only in the cluster.
+#[test]
+fn replicas_that_leave_the_manifest_stay_with_the_autoscaler_in_the_cluster() {
+    let without = WEB.replaced("  replicas: 2\n", "");
+    for write in [&["reconcile", "apply"][..], &["apply"]] {
+        let ws = Workspace::new();
+        ws.write("web.yaml", WEB);
+        match write {
+            ["apply"] => ws.kubectl(["apply", "-f", "web.yaml"]).exits_with(0),
+            _ => ws.reconcile(["apply", "-f", "."]).exits_with(0),
+        };
+        ws.write("web.yaml", &without);
+        let dropped = ws.reconcile(["diff", "-f", "."]).exits_with(1);
+        assert_eq!(dropped.changes("Deployment", "web"), ["pruned spec.replicas"], "without an autoscaler: {dropped}");
+        ws.apply_as("platform", AUTOSCALER);
+        let diff = ws.reconcile(["diff", "-f", "."]);
+        assert!(!diff.report().to_string().contains("pruned"), "{write:?} {diff}");
+        let ignored = &diff.object("Deployment", "web")["ignored"][0];
+        assert_eq!(ignored["rule"], format!("HorizontalPodAutoscaler {}/web", ws.namespace()), "{write:?} {diff}");
+        for _ in 0..2 {
+            ws.reconcile(["apply", "-f", "."]).exits_with(0);
+            assert_eq!(replicas(&ws), 2, "{write:?}");
+        }
+        is_left_alone(&ws, 2);
+        let ignoring = ws.reconcile(["diff", "-f", ".", "--autoscalers=ignore"]).exits_with(1);
+        assert_eq!(ignoring.changes("Deployment", "web"), ["pruned spec.replicas"], "{ignoring}");
+        // The autoscaler scales: the replicas are its own, and it need not be looked for any more.
+        ws.scale("deployment/web", 7);
+        let (diff, requests) = ws.requests_during(|| ws.reconcile(["diff", "-f", "."]).exits_with(0));
+        assert_eq!(lists_of_autoscalers(&requests), 0, "{diff} {requests:?}");
+        is_left_alone(&ws, 7);
+    }
+}
+
+#[test]
+fn a_workload_that_never_had_replicas_needs_no_list_of_autoscalers() {
+    let ws = Workspace::new();
+    let without = WEB.replaced("  replicas: 2\n", "");
+    ws.write("web.yaml", &without);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    for (manifest, code) in [(without.clone(), 0), (without.replaced("web:1.2", "web:1.3"), 1)] {
+        ws.write("web.yaml", &manifest);
+        let (diff, requests) = ws.requests_during(|| ws.reconcile(["diff", "-f", "."]).exits_with(code));
+        assert_eq!(lists_of_autoscalers(&requests), 0, "{diff} {requests:?}");
+    }
+}
+
+#[test]
+fn without_the_right_to_list_autoscalers_dropped_replicas_come_with_a_warning() {
+    let ws = Workspace::new();
+    ws.write("web.yaml", WEB);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    ws.apply_as("platform", AUTOSCALER);
+    ws.write("web.yaml", &WEB.replaced("  replicas: 2\n", ""));
+    ws.allow("limited", "get,list,patch", "deployments.apps");
+    let diff = ws.as_user("limited").reconcile(["diff", "-f", "."]).exits_with(1);
+    assert_eq!(diff.changes("Deployment", "web"), ["pruned spec.replicas"], "{diff}");
+    let warnings = diff.report()["warnings"].to_string();
+    assert!(warnings.contains("HorizontalPodAutoscalers cannot be listed"), "{warnings}");
+    ws.write("autoscaler.yaml", AUTOSCALER);
+    ws.allow("limited", "get,patch", "horizontalpodautoscalers.autoscaling");
+    let known = ws.as_user("limited").reconcile(["diff", "-f", "."]);
+    assert_eq!(known.changes("Deployment", "web"), [""; 0], "{known}");
+    assert!(!known.report().to_string().contains("shown as drift"), "{known}");
 }

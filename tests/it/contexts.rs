@@ -351,6 +351,8 @@ fn flags_that_are_for_one_context_and_names_of_none_are_refused() {
         assert!(run.stderr.contains(message) && run.stderr.contains("hint: "), "{run}");
         assert_eq!(run.report()["kind"], "Report", "{run}");
     }
+    let run = fleet.run("blame", "eu,us", &["--live=web.yaml"]).exits_with(2);
+    assert!(run.stderr.contains("`--live` and several contexts") && run.stdout.is_empty(), "{run}");
     let kubeconfig = format!("--kubeconfig={}", fleet.kubeconfig());
     for command in ["snapshot", "access"] {
         let run = fleet.eu.reconcile([command, "-f", "web.yaml", &kubeconfig, "--context=eu,us"]).exits_with(2);

@@ -177,7 +177,7 @@ fn types_of_custom_resources_are_kept_under_their_hash() {
     assert_eq!(second.report()["objects"], first.report()["objects"]);
 
     // A broken document is fetched again.
-    let folder = cache.join("kubectl-reconcile/types/v3");
+    let folder = cache.join("kubectl-reconcile/types/v4");
     for entry in std::fs::read_dir(&folder).expect("the cache") {
         std::fs::write(entry.unwrap().path(), "{").unwrap();
     }
@@ -199,7 +199,7 @@ fn a_document_that_is_not_the_one_of_its_hash_is_used_once_and_hides_nothing() {
     ws.wait_for_types();
     let cache = ws.folder().join("kept");
     let arguments = ["diff", "-f", "kettle.yaml", "--cache-dir", cache.to_str().unwrap()];
-    let kept = || std::fs::read_dir(cache.join("kubectl-reconcile/types/v3")).map_or(0, Iterator::count);
+    let kept = || std::fs::read_dir(cache.join("kubectl-reconcile/types/v4")).map_or(0, Iterator::count);
     let document = ws.fill_in("/openapi/v3/apis/$NS.example.com/v1");
     let through = |path: &str, change: &dyn Fn(String) -> String| {
         let proxy = Proxy::new(&ws);

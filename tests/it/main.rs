@@ -58,6 +58,7 @@ mod formats;
 mod gates;
 mod generated;
 mod generated_names;
+mod hand_additions;
 mod hang_up;
 mod harness;
 mod helm;

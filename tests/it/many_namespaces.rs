@@ -186,6 +186,36 @@ fn objects_of_one_name_among_many_large_ones_are_selected_by_it() {
     assert_eq!(uris, ["/api/v1/configmaps?limit=12", selected]);
 }
 
+/// A list of a namespace would read the objects of the other shard as well as a list of all namespaces does.
+#[test]
+fn a_shard_of_two_is_read_as_the_whole() {
+    const EACH: usize = 120;
+    let ws = Workspace::on(&ControlPlane::private());
+    let mut manifests = Vec::new();
+    for namespace in (0..10).map(namespace) {
+        let metadata = json!({"name": namespace});
+        manifests.push(json!({"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}).to_string());
+        manifests.extend((0..EACH).map(|number| {
+            let metadata = json!({"name": format!("settings-{number:03}"), "namespace": namespace});
+            json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"a": "b"}}).to_string()
+        }));
+    }
+    ws.write("all.yaml", &manifests.join("\n---\n"));
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    let reads = |flags: &[&str]| {
+        let flags = [&["diff", "-f", ".", "--evidence=read-only"], flags].concat();
+        let (run, requests) = ws.requests_during(|| ws.reconcile(&flags));
+        run.exits_with(0);
+        requests.into_iter().map(|request| request.uri).filter(|uri| uri.contains("/configmaps")).collect::<Vec<_>>()
+    };
+    let whole = reads(&[]);
+    for shard in ["--shard=0/2", "--shard=1/2"] {
+        let uris = reads(&[shard]);
+        assert!(uris.iter().all(|uri| uri.starts_with("/api/v1/configmaps?")), "{uris:#?}");
+        assert!(uris.len() <= whole.len() + 1, "{uris:#?} {whole:#?}");
+    }
+}
+
 #[test]
 fn a_few_objects_of_one_name_among_ten_thousand_are_not_selected() {
     let crowded = Crowded::new();

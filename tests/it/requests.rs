@@ -165,7 +165,7 @@ fn no_name_makes_a_dry_run_a_write_or_leads_to_another_object() {
     let patched = &std::cell::RefCell::new(&mut patched);
     runner
         .run(&names, |(group, version, plural, namespace, name)| {
-            let gvk = GroupVersionKind { group, version, kind: "Widget".to_owned() };
+            let gvk = GroupVersionKind::in_group(group, version, "Widget");
             let key = ObjectKey { gvk, namespace: Some(namespace), name };
             *fake.live.lock().unwrap() = object(&key, "guest");
             runtime.block_on(compare(&cluster, &with_a_role(&key, &plural)));

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use manifest_edit::{Change, Edit, Edited, Step, edit};
 use reconcile_core::compare::{
-    Class, CompareContext, Conflict, Evidence, FieldChange, FieldDiff, ForceConflicts, LiveObject, ObjectVerdict,
-    Policy, Redactor, Side, UnmanagedCount, Versions, judge,
+    Class, CompareContext, Conflict, DiffNotes, Evidence, FieldChange, ForceConflicts, LiveObject, ObjectDiff, Policy,
+    Redactor, Side, UnmanagedCount, Versions, judge,
 };
 use reconcile_core::diagnostic::Location;
 use reconcile_core::owners::{AuditAnswer, Owner};
@@ -209,7 +209,7 @@ fn ports_that_a_rule_leaves_to_their_manager() {
             schema,
             manual: &std::collections::BTreeSet::new(),
         };
-        assert!(!rules.coverage(subject, &[], &Autoscalers::default()).is_empty());
+        assert!(!rules.coverage(subject, &[], &Autoscalers::default()).fields.is_empty());
     });
 }
 
@@ -309,31 +309,30 @@ fn report(count: usize) -> Reports {
         FieldPath::of(&["spec", "ports"]).child(key).field("targetPort")
     };
     let change = |at: usize| FieldChange {
-        path: path(at),
-        op: Op::Change,
         class: if at.is_multiple_of(2) { Class::Conflict } else { Class::ChangedByOther },
         side: Some(Side::Cluster),
-        base: None,
-        live: Some(json!(1)),
-        desired: Some(json!(2)),
         managers: vec![agent.clone()],
-        defaulted: Vec::new(),
+        ..FieldChange::within(&path(at), Op::Change, Some(&json!(1)), Some(&json!(2)))
     };
     let conflict = |at: usize| Conflict { path: path(at), owner: agent.clone() };
     let whole = |to: u32| {
         service((0..count).map(|number| json!({"name": format!("p{number}"), "port": number, "targetPort": to})))
     };
-    let fields = FieldDiff {
+    let fields = ObjectDiff {
         changes: (0..count).map(change).collect(),
         conflicts: (0..count).step_by(2).map(conflict).collect(),
         added_items: (count..count * 2).map(path).collect(),
-        unmanaged: UnmanagedCount { fields: count, manual: 0 },
-        versions: Some(Arc::new(Versions { live: whole(1), desired: whole(2) })),
-        ..FieldDiff::none(Evidence::Server)
+        notes: DiffNotes {
+            unmanaged: UnmanagedCount { fields: count, manual: 0 },
+            versions: Some(Arc::new(Versions { live: whole(1), desired: whole(2) })),
+            ..DiffNotes::default()
+        }
+        .into(),
+        ..ObjectDiff::in_sync(Evidence::Server)
     };
     let gvk = GroupVersionKind::new("v1", "Service");
     let key = ObjectKey { gvk, namespace: Some("b".to_owned()), name: "a".to_owned() };
-    let object = ObjectReport::unwanted(&key, ObjectVerdict::Update(fields));
+    let object = ObjectReport::unwanted(&key, fields.by_drift());
     Report::compared(Command::Diff, vec![object], &FailOn::default()).into()
 }
 
@@ -389,18 +388,12 @@ fn foreign_report(count: usize) -> String {
 
 fn report_of_one_change() -> String {
     let change = FieldChange {
-        path: FieldPath::of(&["data", "a"]),
-        op: Op::Change,
         class: Class::ChangedByOther,
         side: Some(Side::Cluster),
-        base: None,
-        live: Some(json!(1)),
-        desired: Some(json!(2)),
-        managers: Vec::new(),
-        defaulted: Vec::new(),
+        ..FieldChange::within(&FieldPath::of(&["data", "a"]), Op::Change, Some(&json!(1)), Some(&json!(2)))
     };
     let key = ObjectKey { gvk: GroupVersionKind::new("v1", "ConfigMap"), namespace: None, name: "a".to_owned() };
-    let verdict = ObjectVerdict::Update(FieldDiff { changes: vec![change], ..FieldDiff::none(Evidence::Server) });
+    let verdict = ObjectDiff { changes: vec![change], ..ObjectDiff::in_sync(Evidence::Server) }.by_drift();
     let report = Report::compared(Command::Diff, vec![ObjectReport::unwanted(&key, verdict)], &FailOn::default());
     serde_json::to_string(&report).unwrap()
 }

@@ -269,3 +269,22 @@ fn what_the_manifest_drops_after_somebody_changed_it_is_of_an_unknown_side() {
     let change = diff.change("Deployment", "web", "spec.minReadySeconds");
     assert_eq!([&change["class"], &change["side"]], ["pruned", "either"], "{diff}");
 }
+
+/// Client-side apply owns the defaults of the objects that it created. One that the server refuses beside the manifest goes with the change.
+#[test]
+fn a_default_of_client_side_apply_that_goes_with_another_field_is_a_consequence() {
+    let ws = Workspace::new();
+    ws.write("web.yaml", PROBED);
+    ws.kubectl(["apply", "-f", "web.yaml"]).exits_with(0);
+    ws.write("web.yaml", &PROBED.replaced("spec:\n  selector", "spec:\n  strategy: {type: Recreate}\n  selector"));
+    let diff = ws.reconcile(["diff", "-f", ".", "--fail-on", "cluster,either"]).exits_with(0);
+    let found = classes(&diff, "Deployment", "web");
+    assert_eq!(found["spec.strategy.rollingUpdate"], "consequence", "{diff}");
+    assert_eq!(found["spec.strategy.type"], "pending", "{diff}");
+    assert_eq!(diff.object("Deployment", "web")["side"], "manifest", "{diff}");
+    // What somebody set in it is a change of the cluster.
+    ws.kubectl(["patch", "deployment/web", "-p", r#"{"spec":{"strategy":{"rollingUpdate":{"maxSurge":3}}}}"#])
+        .exits_with(0);
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
+    assert_eq!(classes(&diff, "Deployment", "web")["spec.strategy.rollingUpdate"], "changedByOther", "{diff}");
+}

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use serde_json::{Value, json};
 
-use crate::control_plane::{ANY_FIELDS, Replaced, Rng, Run, Workspace, definition_with_status};
+use crate::control_plane::{ANY_FIELDS, Replaced, Rng, Run, Workspace, definition, definition_with_status};
 use crate::manifests::{SHOP, WEB};
 
 /// Kind, name, action and the changes' paths, operations and classes of each object.
@@ -311,16 +311,112 @@ fn custom_resources_are_compared_offline_by_their_definition() {
         &A_SUNDIAL.replaced("name: web}", "name: http}").replaced("tags: [a, b]", "tags: [b, d]"),
     );
     is_the_same_offline(&ws, "changed manifest");
+    ws.write("manifests.yaml", &A_SUNDIAL.replaced("  tags:", "  tag: a\n  tags:"));
+    let offline = is_the_same_offline(&ws, "a field that the type does not have");
+    let read_only = ws.reconcile(["diff", "-f", "manifests.yaml", "--evidence=read-only"]);
+    for run in [&offline, &read_only] {
+        let mistake = &run.object("Sundial", "it")["error"]["mistakes"][0];
+        assert_eq!((&mistake["message"], run.code), (&json!("unknown field `tag` in `spec`"), 4), "{run}");
+    }
 
     // The definition in the input is that of the kind where the snapshot has none.
     ws.write("manifests.yaml", &format!("{}---{A_SUNDIAL}", sundial()));
     is_the_same_offline(&ws, "definition in the input");
+    let words = definition_with_status("Sundial", &SUNDIAL.replaced("{type: integer, default: 3}", "{type: string}"));
+    let large = A_SUNDIAL.replaced("  tags:", "  size: large\n  tags:");
+    ws.write("manifests.yaml", &format!("{words}---{large}"));
+    let offline = is_the_same_offline(&ws, "a definition that changes with its object");
+    let warnings = offline.object("Sundial", "it")["warnings"].to_string();
+    assert!(warnings.contains("before its CustomResourceDefinition is changed"), "{offline}");
+    ws.write("manifests.yaml", &format!("{words}---{}", large.replaced("name: it,", "name: new,")));
+    let offline = is_the_same_offline(&ws, "a definition that changes with a new object");
+    assert_eq!(offline.each("action")[1], "Sundial new: create", "{offline}");
+    let chosen = ["diff", "-f", "manifests.yaml", "--only=pending"];
+    for run in [ws.reconcile(chosen), ws.reconcile(chosen.into_iter().chain(["--live", "live.yaml"]))] {
+        assert_eq!(run.object("Sundial", "new")["left"][0]["class"], "missing", "{run}");
+    }
+    // What the new definition refuses as well is an error before anything is applied.
+    ws.write(
+        "manifests.yaml",
+        &format!("{words}---{}", large.replaced("name: it,", "name: new,").replaced("size: large", "size: [1]")),
+    );
+    let offline = is_the_same_offline(&ws, "a mistake that a changed definition does not allow either");
+    assert_eq!((offline.each("action")[1].as_str(), offline.code), ("Sundial new: unknown", 4), "{offline}");
+    let mistake = &offline.object("Sundial", "new")["error"]["mistakes"][0];
+    assert!(mistake["message"].to_string().contains("spec.size"), "{offline}");
+    // So are types and fields of one that exists, whose values alone may stay.
+    let labelled = sundial().replaced("metadata: {", "metadata: {labels: {a: b}, ");
+    for (definition, field) in [(&words, "size: [1]"), (&labelled, "tag: a")] {
+        ws.write(
+            "manifests.yaml",
+            &format!("{definition}---{}", A_SUNDIAL.replaced("  tags:", &format!("  {field}\n  tags:"))),
+        );
+        let offline = is_the_same_offline(&ws, "a mistake in an object that exists, whose definition changes");
+        assert_eq!((offline.each("action")[1].as_str(), offline.code), ("Sundial it: unknown", 4), "{offline}");
+        let hint = offline.object("Sundial", "it")["error"]["mistakes"][0]["hint"].to_string();
+        assert!(!hint.contains("kubectl explain"), "{offline}");
+    }
+    ws.write("manifests.yaml", &format!("{words}---{}", large.replaced("name: it,", "name: new,")));
+    for shard in ["--shard=0/2", "--shard=1/2"] {
+        let online = ws.reconcile(["diff", "-f", "manifests.yaml", shard]);
+        let offline = ws.reconcile(["diff", "-f", "manifests.yaml", "--live", "live.yaml", "-n", "$NS", shard]);
+        assert_eq!((essence(&offline), offline.code), (essence(&online), online.code), "{shard}: {offline}");
+    }
+    // Without a definition in the snapshot, the type is the new one already: no change makes the value valid.
+    ws.write("manifests.yaml", &format!("{}---{large}", sundial()));
+    let printed =
+        ws.kubectl(["get", "sundials.$NS.example.com/it", "--show-managed-fields", "-o", "yaml"]).exits_with(0);
+    ws.write("live.yaml", &printed.stdout);
+    let offline = ws.reconcile(["diff", "-f", "manifests.yaml", "--live", "live.yaml", "-n", "$NS"]);
+    assert_eq!(offline.object("Sundial", "it")["action"], "unknown", "{offline}");
+    ws.write("manifests.yaml", &format!("{}---{A_SUNDIAL}", sundial()));
     let printed =
         ws.kubectl(["get", "sundials.$NS.example.com/it", "--show-managed-fields", "-o", "yaml"]).exits_with(0);
     ws.write("live.yaml", &printed.stdout);
     let online = ws.reconcile(["diff", "-f", "manifests.yaml"]);
     let offline = ws.reconcile(["diff", "-f", "manifests.yaml", "--live", "live.yaml", "-n", "$NS"]);
     assert_eq!(essence(&offline)[1..], essence(&online)[1..]);
+}
+
+/// The types of the API server preserve them at every depth (kube-openapi `schemaconv/openapi.go`, `visitSpec`).
+#[test]
+fn unknown_fields_below_what_preserves_them_are_no_mistakes() {
+    let ws = Workspace::new();
+    let dial = definition(
+        "Dial",
+        "
+properties:
+  size: {type: integer}
+  open:
+    type: object
+    x-kubernetes-preserve-unknown-fields: true
+    properties: {inner: {type: object, properties: {a: {type: string}}}}
+  rules:
+    type: array
+    x-kubernetes-preserve-unknown-fields: true
+    items: {type: object, properties: {name: {type: string}}}
+",
+    );
+    let object = "
+apiVersion: $NS.example.com/v1
+kind: Dial
+metadata: {name: it}
+spec:
+  size: 1
+  open: {inner: {a: x}, more: 1}
+  rules: [{name: a, extra: 1}]
+";
+    ws.write("manifests.yaml", &format!("{dial}---{object}"));
+    assert_eq!(ws.reconcile(["diff", "-f", "manifests.yaml"]).exits_with(1).each("action")[1], "Dial it: create");
+    ws.reconcile(["apply", "-f", "manifests.yaml"]).exits_with(0);
+    ws.wait_for_types();
+    is_the_same_offline(&ws, "applied");
+    ws.patch_as("kubectl-edit", "dials.$NS.example.com/it", &json!({"spec": {"size": 2, "rules": []}}));
+    let offline = is_the_same_offline(&ws, "changed");
+    let read_only = ws.reconcile(["diff", "-f", "manifests.yaml", "--evidence=read-only"]);
+    for run in [&offline, &read_only] {
+        assert_eq!((run.each("action")[1].as_str(), run.code), ("Dial it: update", 1), "{run}");
+    }
 }
 
 #[test]

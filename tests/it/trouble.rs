@@ -201,17 +201,22 @@ webhooks:
     ws.kubectl(["delete", "validatingwebhookconfiguration", "$NS-guard"]).exits_with(0);
 }
 
+/// The answer for a webhook that takes no dry runs, in the words of `k8s.io/apiserver` `webhook/mutating/dispatcher.go`;
+/// `admissionregistration.k8s.io/v1` has no way to configure one.
+fn no_dry_run() -> Fault {
+    let message = "admission webhook \"guard.example.com\" does not support dry run";
+    let status = json!({"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "BadRequest", "code": 400, "message": message});
+    let headers = vec![("Content-Type", "application/json".to_owned())];
+    Fault::Answer(400, headers, status.to_string())
+}
+
 #[test]
 fn a_webhook_that_refuses_dry_runs_leaves_a_comparison_without_the_server() {
     let ws = Workspace::new();
     ws.write("bad.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: bad}, data: {a: b}}");
     ws.kubectl(["create", "configmap", "bad", "--from-literal=a=c"]).exits_with(0);
     let proxy = Proxy::new(&ws);
-    // In the words of `k8s.io/apiserver` `webhook/mutating/dispatcher.go`; `admissionregistration.k8s.io/v1` has no way to configure one.
-    let message = "admission webhook \"guard.example.com\" does not support dry run";
-    let status = json!({"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "BadRequest", "code": 400, "message": message});
-    let headers = vec![("Content-Type", "application/json".to_owned())];
-    proxy.inject(9, "PATCH", "configmaps/bad dryRun", Fault::Answer(400, headers, status.to_string()));
+    proxy.inject(9, "PATCH", "configmaps/bad dryRun", no_dry_run());
     let caller = ws.through(&proxy.url());
     let diff = caller.reconcile(["diff", "-f", "."]).exits_with(1);
     let bad = diff.object("ConfigMap", "bad");
@@ -220,6 +225,21 @@ fn a_webhook_that_refuses_dry_runs_leaves_a_comparison_without_the_server() {
     assert_eq!(diff.changes("ConfigMap", "bad"), ["unrecorded data.a"]);
     caller.reconcile(["apply", "-f", "."]).exits_with(0);
     assert_eq!(ws.get("ConfigMap", "bad")["data"], json!({"a": "b"}));
+}
+
+/// Admission comes after the types, so that a webhook's answer says that the server knows the field, even if its documents do not yet.
+#[test]
+fn what_a_webhook_was_asked_about_fits_its_type() {
+    let ws = Workspace::new();
+    ws.define("Cog", "properties: {size: {type: integer}}");
+    ws.write("cog.yaml", "{apiVersion: $NS.example.com/v1, kind: Cog, metadata: {name: a}, spec: {size: 1}}");
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    ws.write("cog.yaml", "{apiVersion: $NS.example.com/v1, kind: Cog, metadata: {name: a}, spec: {size: 1, teeth: 7}}");
+    ws.write("new.yaml", "{apiVersion: $NS.example.com/v1, kind: Cog, metadata: {name: b}, spec: {teeth: 7}}");
+    let proxy = Proxy::new(&ws);
+    proxy.inject(9, "PATCH", "dryRun", no_dry_run());
+    let diff = ws.through(&proxy.url()).reconcile(["diff", "-f", "."]).exits_with(1);
+    assert_eq!(diff.each("action"), ["Cog a: update", "Cog b: create"], "{diff}");
 }
 
 #[test]

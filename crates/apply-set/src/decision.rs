@@ -1,8 +1,8 @@
 use std::fmt;
 
-use serde_json::Value;
 use structured_merge::{
-    FieldPath, GroupKind, GroupVersionKind, LAST_APPLIED, ManagedFieldsEntry, ObjectKey, Operation, managed_fields,
+    FieldPath, GroupKind, GroupVersionKind, LAST_APPLIED, ManagedFieldsEntry, ObjectKey, ObjectMeta as _, Operation,
+    managed_fields,
 };
 
 use crate::id::PART_OF;
@@ -149,7 +149,7 @@ pub(crate) fn set_by_another(Member { key, object, .. }: &Member, trust: &Trust)
     // The controllers of these two kinds copy the labels of the Service, and delete the copies with it.
     let is_followed = ["Endpoints", "EndpointSlice"].contains(&key.gvk.kind.as_str())
         && owners.iter().all(|entry| entry.operation == Operation::Update)
-        && annotation(object, LAST_APPLIED).is_none();
+        && object.metadata("annotations").is_none_or(|annotations| annotations.get(LAST_APPLIED).is_none());
     Some(if is_followed {
         PruneDecision::NotAMember(Reason::LabelCopiedBy(manager))
     } else {
@@ -157,14 +157,9 @@ pub(crate) fn set_by_another(Member { key, object, .. }: &Member, trust: &Trust)
     })
 }
 
-fn annotation<'v>(object: &'v Value, name: &str) -> Option<&'v Value> {
-    object.pointer("/metadata/annotations")?.get(name)
-}
-
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-    use structured_merge::GroupVersionKind;
+    use serde_json::{Value, json};
 
     use super::*;
 

@@ -1,6 +1,5 @@
 use std::borrow::Borrow;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 
 use serde_json::Value;
 use structured_merge::{GroupKind, GroupVersionKind, ObjectKey, ObjectMeta as _};
@@ -22,15 +21,7 @@ pub struct PruneRules {
     pub unseen: Vec<(GroupKind, Option<String>)>,
 }
 
-impl fmt::Debug for PruneRules {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { trust: _, keep: _, recover, unseen } = self;
-        f.debug_struct("Rules").field("recover", recover).field("unseen", unseen).finish_non_exhaustive()
-    }
-}
-
 /// The members that the manifests name. Decides about all others.
-#[derive(Debug)]
 pub struct DesiredMembers {
     set: ApplySet,
     rules: PruneRules,
@@ -95,15 +86,10 @@ impl DesiredMembers {
         self.of_kind.entry(GroupKind::from(&key.gvk)).or_insert_with(|| key.clone());
     }
 
-    /// Returns true if the manifests name an object, in any version.
-    fn has(&self, key: &ObjectKey) -> bool {
-        self.objects.contains(&identity(key))
-    }
-
     /// The members that no manifest names, each once, sorted by kind, namespace and name. An object that is served
     /// under two groups is wanted if a manifest names it under one.
     pub fn unwanted<M: Borrow<Member>>(&self, mut members: Vec<M>) -> Vec<M> {
-        let wanted = members.iter().map(Borrow::borrow).filter(|member| self.has(&member.key));
+        let wanted = members.iter().map(Borrow::borrow).filter(|member| self.objects.contains(&identity(&member.key)));
         let mut seen: BTreeSet<String> = wanted.map(|member| member.uid().to_owned()).collect();
         members.sort_by_cached_key(|member| {
             let ObjectKey { gvk, namespace, name } = &member.borrow().key;
@@ -132,12 +118,9 @@ impl DesiredMembers {
 
     /// Decides about a member that may have changed after the decisions about the others.
     pub fn decide(&self, member: &Member) -> PruneDecision {
-        match self.alone(member) {
-            PruneDecision::Prune(prunable) => {
-                self.inside(member).map_or(PruneDecision::Prune(prunable), PruneDecision::Keep)
-            }
-            other => other,
-        }
+        let decision = self.alone(member);
+        let inside = if decision.is_prune() { self.inside(member) } else { None };
+        inside.map_or(decision, PruneDecision::Keep)
     }
 
     /// Decides about a member without regard to other objects.

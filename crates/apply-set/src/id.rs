@@ -20,8 +20,8 @@ impl ApplySet {
     /// The set of a parent. The id is `applyset-BASE64URL(SHA-256(NAME.NAMESPACE.KIND.GROUP))-v1`; parts that the
     /// parent does not have are empty.
     pub fn of(parent: ObjectKey) -> Self {
-        let ObjectKey { gvk: GroupVersionKind { group, kind, .. }, namespace, name } = &parent;
-        let text = format!("{name}.{}.{kind}.{group}", namespace.as_deref().unwrap_or_default());
+        let ObjectKey { gvk, namespace, name } = &parent;
+        let text = format!("{name}.{}.{}.{}", namespace.as_deref().unwrap_or_default(), gvk.kind, gvk.group);
         let id = format!("applyset-{}-v1", URL_SAFE_NO_PAD.encode(digest(&SHA256, text.as_bytes())));
         Self { parent, id }
     }

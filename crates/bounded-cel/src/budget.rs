@@ -201,21 +201,25 @@ fn is_library(expression: &Expression) -> bool {
 
 /// Number of nodes of an expression: the cost of one evaluation, without its loops and its data.
 fn nodes(expression: &Expression) -> usize {
-    fn all<'e>(expressions: impl IntoIterator<Item = &'e Expression>) -> usize {
-        expressions.into_iter().map(nodes).fold(0, usize::saturating_add)
-    }
-    let below = match &expression.expr {
-        Expr::Call(call) => all(call.args.iter().chain(call.target.as_deref())),
+    children(expression).into_iter().map(nodes).fold(1, usize::saturating_add)
+}
+
+/// The expressions right below one. There are no messages, as no condition can have one.
+pub(crate) fn children(expression: &Expression) -> Vec<&Expression> {
+    match &expression.expr {
+        Expr::Call(call) => call.target.as_deref().into_iter().chain(&call.args).collect(),
         Expr::Comprehension(loops) => {
-            all([&loops.iter_range, &loops.accu_init, &loops.loop_cond, &loops.loop_step, &loops.result])
+            vec![&loops.iter_range, &loops.accu_init, &loops.loop_cond, &loops.loop_step, &loops.result]
         }
-        Expr::List(list) => all(&list.elements),
-        Expr::Map(map) => all(map.entries.iter().flat_map(|entry| match &entry.expr {
-            EntryExpr::MapEntry(entry) => vec![&entry.key, &entry.value],
-            EntryExpr::StructField(field) => vec![&field.value],
-        })),
-        Expr::Select(select) => nodes(&select.operand),
-        _ => 0,
-    };
-    below.saturating_add(1)
+        Expr::List(list) => list.elements.iter().collect(),
+        Expr::Map(map) => {
+            let entries = map.entries.iter().map(|entry| match &entry.expr {
+                EntryExpr::MapEntry(entry) => vec![&entry.key, &entry.value],
+                EntryExpr::StructField(field) => vec![&field.value],
+            });
+            entries.flatten().collect()
+        }
+        Expr::Select(select) => vec![&select.operand],
+        Expr::Struct(_) | Expr::Ident(_) | Expr::Literal(_) | Expr::Unspecified => Vec::new(),
+    }
 }

@@ -10,14 +10,15 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, LazyLock};
 use std::thread;
 
-use cel::common::ast::{EntryExpr, Expr};
+use cel::common::ast::{EntryExpr, Expr, IdedEntryExpr};
 use cel::common::types::{CelBool, CelDouble, CelInt, CelList, CelMap, CelMapKey, CelNull, CelString, CelUInt};
 use cel::common::value::Val;
 use cel::parser::{Expression, Parser};
 use cel::{Context, Env, ExecutionError};
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Number, Value};
 
-use super::budget::{self, Spent, metered};
+use super::budget::{self, Spent, children, metered};
 use super::error::{EvaluationError, ParseError};
 use crate::MAX_LENGTH;
 
@@ -81,6 +82,13 @@ impl PartialEq for Condition {
 
 impl Eq for Condition {}
 
+/// Writes the expression as it was written.
+impl Serialize for Condition {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.text)
+    }
+}
+
 impl Condition {
     /// Parses an expression.
     pub fn parse(text: &str) -> Result<Self, ParseError> {
@@ -96,7 +104,7 @@ impl Condition {
 
     fn read(text: &str) -> Result<Self, ParseError> {
         let expression = parsed(text)?;
-        check(&expression)?;
+        check(&expression, MAX_DEPTH)?;
         let reads = expression.references().variables().into_iter().map(ToOwned::to_owned).collect();
         Ok(Self { text: text.to_owned(), expression: Arc::new(metered(expression)), reads })
     }
@@ -243,12 +251,8 @@ fn number_value(number: &Number) -> Box<dyn Val> {
     }
 }
 
-/// Checks every node of an expression.
-fn check(expression: &Expression) -> Result<(), ParseError> {
-    below(expression, MAX_DEPTH)
-}
-
-fn below(expression: &Expression, levels: usize) -> Result<(), ParseError> {
+/// Checks every node of an expression, which may have this many levels.
+fn check(expression: &Expression, levels: usize) -> Result<(), ParseError> {
     let is_loop = matches!(expression.expr, Expr::Comprehension(_));
     let Some(levels) = levels.checked_sub(if is_loop { 2 } else { 1 }) else {
         return Err(ParseError::new(
@@ -256,28 +260,17 @@ fn below(expression: &Expression, levels: usize) -> Result<(), ParseError> {
             "split it, or compare with a list: `a in [1, 2]`",
         ));
     };
-    let check = |expression: &Expression| below(expression, levels);
+    let is_field = |entry: &IdedEntryExpr| matches!(entry.expr, EntryExpr::StructField(_));
     match &expression.expr {
-        Expr::Call(call) => {
-            function(&call.func_name)?;
-            call.target.as_deref().map_or(Ok(()), check)?;
-            call.args.iter().try_for_each(check)
+        Expr::Call(call) => function(&call.func_name)?,
+        Expr::Map(map) if !map.entries.iter().any(is_field) => {}
+        Expr::Map(_) | Expr::Struct(_) => {
+            return Err(ParseError::new("message types are not supported", "compare fields one by one"));
         }
-        Expr::Comprehension(loops) => {
-            [&loops.iter_range, &loops.accu_init, &loops.loop_cond, &loops.loop_step, &loops.result]
-                .into_iter()
-                .try_for_each(check)
-        }
-        Expr::List(list) => list.elements.iter().try_for_each(check),
-        Expr::Map(map) => map.entries.iter().try_for_each(|entry| match &entry.expr {
-            EntryExpr::MapEntry(entry) => check(&entry.key).and_then(|()| check(&entry.value)),
-            EntryExpr::StructField(_) => Err(message()),
-        }),
-        Expr::Select(select) => check(&select.operand),
-        Expr::Struct(_) => Err(message()),
-        Expr::Ident(_) | Expr::Literal(_) => Ok(()),
-        Expr::Unspecified => Err(ParseError::new("the expression is not complete", "complete it")),
+        Expr::Unspecified => return Err(ParseError::new("the expression is not complete", "complete it")),
+        Expr::Comprehension(_) | Expr::List(_) | Expr::Select(_) | Expr::Ident(_) | Expr::Literal(_) => {}
     }
+    children(expression).into_iter().try_for_each(|child| check(child, levels))
 }
 
 /// Checks the name of a function. Operators are calls whose names cannot be written.
@@ -294,8 +287,4 @@ fn function(name: &str) -> Result<(), ParseError> {
         FUNCTIONS.join("`, `")
     );
     Err(ParseError::new(format!("there is no function `{name}`"), hint))
-}
-
-fn message() -> ParseError {
-    ParseError::new("message types are not supported", "compare fields one by one")
 }

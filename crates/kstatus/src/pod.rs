@@ -59,15 +59,17 @@ fn is_young(pod: &Value, now: Timestamp) -> bool {
 fn unready(pod: &Value) -> String {
     let containers = list(pod, "/status/containerStatuses").iter();
     let unready = containers.filter(|container| container.get("ready") != Some(&Value::Bool(true)));
-    let names: Vec<String> = unready.filter_map(|container| text(container, "/name")).map(quoted).collect();
+    let names: Vec<String> = unready.filter_map(|container| Some(format!("`{}`", text(container, "/name")?))).collect();
     if names.is_empty() {
         return "it is not ready yet".to_owned();
     }
     format!("{} {} not ready yet", names.join(", "), if names.len() == 1 { "is" } else { "are" })
 }
 
-fn quoted(name: &str) -> String {
-    format!("`{name}`")
+/// The states of the containers of a Pod, in the order in which they start.
+fn containers(pod: &Value) -> impl Iterator<Item = &Value> {
+    let pointers = ["/status/initContainerStatuses", "/status/containerStatuses"];
+    pointers.into_iter().flat_map(|pointer| list(pod, pointer))
 }
 
 /// The most severe failure of a Pod.
@@ -80,9 +82,7 @@ pub(super) fn issue(pod: &Value) -> Option<PodIssue> {
     if phase == Some("Succeeded") {
         return None;
     }
-    let waiting = ["/status/initContainerStatuses", "/status/containerStatuses"];
-    let waiting = waiting.iter().flat_map(|pointer| list(pod, pointer)).filter_map(container_issue);
-    waiting.max_by_key(|issue| issue.severity).or_else(|| {
+    containers(pod).filter_map(container_issue).max_by_key(|issue| issue.severity).or_else(|| {
         let scheduled = condition(pod, "PodScheduled")?;
         let stuck = scheduled.is_false() && scheduled.reason == "Unschedulable";
         stuck.then(|| PodIssue {
@@ -119,8 +119,7 @@ fn why_failed(pod: &Value, reason: &str) -> String {
     if let Some(message) = text(pod, "/status/message") {
         return format!("it failed: {} ({reason})", sentence(message));
     }
-    let pointers = ["/status/initContainerStatuses", "/status/containerStatuses"];
-    let failed = pointers.iter().flat_map(|pointer| list(pod, pointer)).find_map(|container| {
+    let failed = containers(pod).find_map(|container| {
         let is_failure = count(container, "/state/terminated/exitCode") != 0;
         let end = ended(container, "/state/terminated").filter(|_| is_failure)?;
         Some(format!("container `{}` ended with {end}", text(container, "/name").unwrap_or_default()))

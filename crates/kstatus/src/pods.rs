@@ -62,10 +62,23 @@ pub fn selector_of(kind: &GroupVersionKind, object: &Value) -> Option<String> {
     (!terms.is_empty()).then(|| terms.join(","))
 }
 
-/// The readiness of a live object. For a workload that is not ready, it includes the failures of its Pods.
+/// The readiness of a live object. For a workload that is not ready, it includes the failures of the Pods of its current revision. A
+/// container that cannot be started or crashes fails the workload, long before its controller gives up; a Job's containers may crash as
+/// often as the Job allows. A Pod that fits on no node does not fail it: autoscalers take minutes to add a node.
 pub fn readiness_with_pods(kind: &GroupVersionKind, object: &Value, owned: &Owned<'_>, now: Timestamp) -> Readiness {
     let own = readiness(kind, object, now);
-    if has_pods(kind) { explain(own, kind, object, owned, now) } else { own }
+    let is_open = matches!(own.state, ReadinessState::InProgress | ReadinessState::Failed);
+    if !has_pods(kind) || !is_open || not_observed(object).is_some() {
+        return own;
+    }
+    let Some((severity, description)) = worst(&of_current_revision(kind, object, owned), now) else { return own };
+    let message = format!("{}: {description}", own.message);
+    let is_job = kind.kind == "Job";
+    let fails = severity == PodFailure::Stuck || severity == PodFailure::Crashing && !is_job;
+    match own.state {
+        ReadinessState::InProgress if fails => Readiness::failing(message),
+        _ => Readiness { message, ..own },
+    }
 }
 
 /// Returns true if objects of this kind run Pods of their own.
@@ -77,23 +90,6 @@ pub fn has_pods(kind: &GroupVersionKind) -> bool {
             | ("batch", "Job")
             | ("", "ReplicationController")
     )
-}
-
-/// Adds the failures of the Pods of the current revision to the readiness of a workload. A container that cannot be
-/// started or crashes fails the workload, long before its controller gives up; a Job's containers may crash as often as
-/// the Job allows. A Pod that fits on no node does not fail it: autoscalers take minutes to add a node.
-fn explain(own: Readiness, kind: &GroupVersionKind, object: &Value, owned: &Owned<'_>, now: Timestamp) -> Readiness {
-    if !matches!(own.state, ReadinessState::InProgress | ReadinessState::Failed) || not_observed(object).is_some() {
-        return own;
-    }
-    let Some((severity, description)) = worst(&of_current_revision(kind, object, owned), now) else { return own };
-    let message = format!("{}: {description}", own.message);
-    let is_job = kind.kind == "Job";
-    let fails = severity == PodFailure::Stuck || severity == PodFailure::Crashing && !is_job;
-    match own.state {
-        ReadinessState::InProgress if fails => Readiness::failing(message),
-        _ => Readiness { message, ..own },
-    }
 }
 
 /// The most severe failure of these Pods, and its description.

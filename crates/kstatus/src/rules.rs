@@ -56,14 +56,16 @@ fn rule_of(kind: &GroupVersionKind) -> Option<Rule> {
 /// Rule 1, with the reason why the deletion takes time: finalizers, or the conditions of a Namespace.
 fn terminating(object: &Value) -> Option<Readiness> {
     text(object, "/metadata/deletionTimestamp")?;
-    let finalizers = name_list(list(object, "/metadata/finalizers"));
+    let finalizers = list(object, "/metadata/finalizers");
+    let noun = if finalizers.len() == 1 { "finalizer" } else { "finalizers" };
+    let finalizers = name_list(finalizers);
     let left = conditions(object).filter(|condition| condition.is_true() && condition.kind.starts_with("Namespace"));
     let left: Vec<String> = left.map(|condition| condition.why()).collect();
     Some(Readiness::new(
         ReadinessState::Terminating,
         match (left.is_empty(), finalizers.is_empty()) {
             (false, _) => format!("it is being deleted: {}", left.join("; ")),
-            (true, false) => format!("it is being deleted, and waits for its finalizers {finalizers}"),
+            (true, false) => format!("it is being deleted, and waits for its {noun} {finalizers}"),
             (true, true) => "it is being deleted".to_owned(),
         },
     ))

@@ -5,7 +5,6 @@
 //! the size of the copies to the budget of the run.
 //! [`AliasBudget`] limits the memory that the aliases of a whole run may take.
 
-use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::Value;
@@ -41,33 +40,6 @@ impl Anchored {
 
     pub(super) fn collection(value: Value, kinds: Kinds, node: u32, height: usize) -> Self {
         Self { value, key: None, kinds, node, height, steps: 0, size: 0 }
-    }
-}
-
-/// The anchors of a document.
-#[derive(Default)]
-pub(super) struct Anchors {
-    /// Anchors that an alias refers to. The values of others are not kept.
-    used: HashSet<usize>,
-    complete: HashMap<usize, Anchored>,
-}
-
-impl Anchors {
-    pub(super) fn new(used: HashSet<usize>) -> Self {
-        Self { used, complete: HashMap::new() }
-    }
-
-    pub(super) fn is_used(&self, anchor: usize) -> bool {
-        anchor != 0 && self.used.contains(&anchor)
-    }
-
-    pub(super) fn define(&mut self, anchor: usize, anchored: Anchored) {
-        self.complete.insert(anchor, anchored);
-    }
-
-    /// The node of an anchor; `None` while the node is still open, because an alias in it would contain itself.
-    pub(super) fn get(&self, anchor: usize) -> Option<&Anchored> {
-        self.complete.get(&anchor)
     }
 }
 

@@ -6,21 +6,15 @@ use crate::text::Advance as _;
 /// A run of documents of an input, or all of them.
 #[derive(Debug, Clone, Copy)]
 pub struct Chunk<'a> {
-    content: Content<'a>,
-}
-
-#[derive(Debug, Clone, Copy)]
-enum Content<'a> {
-    /// A whole input, in any format.
-    Whole(&'a [u8]),
-    /// YAML documents, and the position of the first line.
-    Documents(&'a [u8], Mark),
+    text: &'a [u8],
+    /// The position of the first line of YAML documents; `None` for an input in any format, or its beginning.
+    start: Option<Mark>,
 }
 
 impl<'a> Chunk<'a> {
     /// Makes one chunk of an input.
     pub fn whole(input: &'a [u8]) -> Self {
-        Self { content: Content::Whole(input) }
+        Self { text: input, start: None }
     }
 
     /// Cuts an input at separators into chunks of `size` bytes or slightly more. An input that is not YAML in UTF-8 is
@@ -33,27 +27,25 @@ impl<'a> Chunk<'a> {
         let mut from = 0_usize;
         let mut line = 1_usize;
         while let Some((end, next)) = separator(input, from.saturating_add(size)) {
-            chunks.push(Self::documents(input, from, end, line));
+            chunks.push(Self::documents(&input[from..end], line));
             line.advance(input[from..next].iter().map(|byte| usize::from(*byte == b'\n')).sum::<usize>());
             from = next;
         }
-        chunks.push(Self::documents(input, from, input.len(), line));
+        chunks.push(Self::documents(&input[from..], line));
         chunks
     }
 
-    fn documents(input: &'a [u8], from: usize, to: usize, line: usize) -> Self {
+    fn documents(text: &'a [u8], line: usize) -> Self {
         let start = Mark { line: u32::try_from(line).unwrap_or(u32::MAX), column: 1 };
-        let content =
-            if from == 0 { Content::Whole(&input[..to]) } else { Content::Documents(&input[from..to], start) };
-        Self { content }
+        Self { text, start: (line > 1).then_some(start) }
     }
 
     /// Reads the chunk, with a budget that all chunks of all inputs share. Documents are numbered from 1; lines count from the
     /// start of the input.
     pub fn read(&self, validation: Validation, budget: &AliasBudget) -> Stream {
-        match self.content {
-            Content::Whole(input) => stream::read(input, validation, budget),
-            Content::Documents(text, start) => stream::read_documents(text, start, validation, budget),
+        match self.start {
+            None => stream::read(self.text, validation, budget),
+            Some(start) => stream::read_documents(self.text, start, validation, budget),
         }
     }
 }

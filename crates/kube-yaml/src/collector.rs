@@ -8,9 +8,9 @@ const MAX_DIAGNOSTICS: usize = 100;
 /// A bounded list of diagnostics that always shows if the document is refused.
 #[derive(Default)]
 pub(super) struct Collector {
-    diagnostics: Vec<SyntaxDiagnostic>,
+    pub diagnostics: Vec<SyntaxDiagnostic>,
     /// Keys that are read with another text than they are written.
-    changed_keys: Vec<SyntaxDiagnostic>,
+    pub changed_keys: Vec<SyntaxDiagnostic>,
 }
 
 impl Collector {
@@ -31,12 +31,8 @@ impl Collector {
         }
     }
 
-    /// The diagnostics, and those of changed keys.
-    pub(super) fn into_parts(self) -> (Vec<SyntaxDiagnostic>, Vec<SyntaxDiagnostic>) {
-        (self.diagnostics, self.changed_keys)
-    }
-
-    fn is_refused(&self) -> bool {
+    /// Returns true if kubectl refuses the document, or a bound is exceeded.
+    pub(super) fn is_refused(&self) -> bool {
         self.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Refused)
     }
 }

@@ -1,15 +1,15 @@
 //! Builds the value of one YAML document from its events, as `decode.go` of go-yaml v2 does.
 
 use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 
 use serde_json::Value;
 
-use super::anchors::AliasBudget;
-use super::anchors::{Anchored, Anchors, Cost};
+use super::anchors::{AliasBudget, Anchored, Cost};
 use super::collector::Collector;
 use super::events::{self, Event, EventKind, Parser};
-use super::mapping::{KeyPositions, Kinds, Open, Pending};
+use super::mapping::{Kinds, Open, Pending};
 use super::positions::{Edge, Keys, Nodes};
 use super::scalar::{self, KeyKind, Scalar};
 use super::scan::{Failure, Spot, Style, Tag};
@@ -70,7 +70,10 @@ pub(super) struct Composer<'t, 'k> {
     diagnostics: &'k mut Collector,
     pub nodes: Nodes,
     frames: Vec<Frame>,
-    anchors: Anchors,
+    /// The anchors that aliases refer to. The values of others are not kept.
+    aliased: HashSet<usize>,
+    /// The nodes of anchors that are complete. While a node is still open, an alias in it would contain itself.
+    anchored: HashMap<usize, Anchored>,
     cost: Cost<'k>,
     pub root: Option<Value>,
     pub root_mark: Mark,
@@ -91,7 +94,8 @@ impl<'t, 'k> Composer<'t, 'k> {
             keys,
             diagnostics,
             frames: Vec::with_capacity(16),
-            anchors: Anchors::new(events::aliased(text)),
+            aliased: events::aliased(text),
+            anchored: HashMap::new(),
             cost: Cost::new(budget),
             root: None,
             root_mark: start,
@@ -117,11 +121,7 @@ impl<'t, 'k> Composer<'t, 'k> {
         match kind {
             EventKind::Scalar(text, style) => self.scalar(text, style, tag.as_ref(), anchor, mark),
             EventKind::Alias(Some(anchor)) => self.alias(anchor, mark),
-            EventKind::Alias(None) => {
-                self.report(diagnostics::unknown_anchor(mark));
-                self.add_node(mark);
-                self.attach_unusable();
-            }
+            EventKind::Alias(None) => self.unusable(mark, diagnostics::unknown_anchor(mark)),
             EventKind::SequenceStart(_) => return self.open(anchor, spot, true),
             EventKind::MappingStart(_) => return self.open(anchor, spot, false),
             EventKind::End => self.close(),
@@ -206,40 +206,32 @@ impl<'t, 'k> Composer<'t, 'k> {
             open.pending = Pending::Dropped;
             return self.report(diagnostics::unsupported_key(mark));
         };
-        let positions = KeyPositions { nodes: &self.nodes, keys: self.keys };
-        open.check(&text, kind, mark, &positions, self.diagnostics);
+        open.check(&text, kind, mark, (&self.nodes, self.keys), self.diagnostics);
         open.pending = Pending::Value { text, kind, mark };
     }
 
     fn alias(&mut self, anchor: usize, mark: Mark) {
-        let Some(target) = self.anchors.get(anchor) else {
-            self.report(diagnostics::alias_in_itself(mark));
-            self.add_node(mark);
-            return self.attach_unusable();
+        let Some(target) = self.anchored.get(&anchor) else {
+            return self.unusable(mark, diagnostics::alias_in_itself(mark));
         };
-        let height = target.height;
-        let node = target.node;
-        let target_steps = target.steps;
-        let target_size = target.size;
+        let Anchored { height, node, steps, size, .. } = *target;
         self.cost.steps.advance(1);
-        if !self.cost.copy(target_steps, target_size) {
+        if !self.cost.copy(steps, size) {
             // The document ends here.
             return;
         }
         if self.frames.len().saturating_add(height) > MAX_DEPTH {
-            self.report(diagnostics::too_deep(mark));
-            self.add_node(mark);
-            return self.attach_unusable();
+            return self.unusable(mark, diagnostics::too_deep(mark));
         }
         if self.expects_key().is_some() {
-            let key = self.anchors.get(anchor).and_then(|target| target.key.clone());
+            let key = self.anchored.get(&anchor).and_then(|target| target.key.clone());
             return self.key(key, mark);
         }
         let alias = self.add_node(mark);
         if height > 0 {
             self.nodes.link(alias, node);
         }
-        let Some(Anchored { value, kinds, .. }) = self.anchors.get(anchor).cloned() else { return };
+        let Some(Anchored { value, kinds, .. }) = self.anchored.get(&anchor).cloned() else { return };
         self.attach(Done { value, kinds, height, alias: true });
     }
 
@@ -284,10 +276,8 @@ impl<'t, 'k> Composer<'t, 'k> {
                 (node, anchor, begun, Value::Array(items), merge.unwrap_or_default())
             }
             Some(Frame::Mapping { open, begun }) => {
-                let node = open.node;
-                let anchor = open.anchor;
-                let (value, kinds) = open.finish();
-                (node, anchor, begun, value, kinds)
+                let Open { node, anchor, entries, kinds, .. } = *open;
+                (node, anchor, begun, Value::Object(entries), kinds)
             }
             Some(Frame::Skipped(diagnostic)) => {
                 return diagnostic.into_iter().for_each(|diagnostic| self.report(diagnostic));
@@ -304,8 +294,8 @@ impl<'t, 'k> Composer<'t, 'k> {
     fn define(&mut self, anchor: usize, begun: Begun, anchored: impl FnOnce() -> Anchored) {
         let steps = self.cost.steps.saturating_sub(begun.steps);
         let size = self.cost.size.saturating_sub(begun.size);
-        if self.anchors.is_used(anchor) && self.cost.copy(0, size) {
-            self.anchors.define(anchor, Anchored { steps, size, ..anchored() });
+        if anchor != 0 && self.aliased.contains(&anchor) && self.cost.copy(0, size) {
+            self.anchored.insert(anchor, Anchored { steps, size, ..anchored() });
         }
     }
 
@@ -326,10 +316,9 @@ impl<'t, 'k> Composer<'t, 'k> {
                 match std::mem::replace(&mut open.pending, Pending::Key) {
                     Pending::Value { text, kind, .. } => open.insert(text, kind, done.value),
                     Pending::Merge { mark } => {
-                        let positions = KeyPositions { nodes: &self.nodes, keys: self.keys };
                         // Only aliases of mappings can be merged.
                         let value = if done.alias && done.value.is_array() { Value::Null } else { done.value };
-                        open.merge(value, &done.kinds, mark, &positions, self.diagnostics);
+                        open.merge(value, &done.kinds, mark, (&self.nodes, self.keys), self.diagnostics);
                     }
                     Pending::Dropped => {}
                     // A key that is not a scalar.
@@ -339,8 +328,10 @@ impl<'t, 'k> Composer<'t, 'k> {
         }
     }
 
-    /// Adds null for a node that cannot be used.
-    fn attach_unusable(&mut self) {
+    /// Adds null for an alias that cannot be used.
+    fn unusable(&mut self, mark: Mark, diagnostic: SyntaxDiagnostic) {
+        self.report(diagnostic);
+        self.add_node(mark);
         self.attach(Done { value: Value::Null, kinds: Kinds::new(), height: 0, alias: false });
     }
 

@@ -63,9 +63,6 @@ pub(super) fn collection_as_key(mark: Mark, template: bool) -> SyntaxDiagnostic 
 pub(super) const TEMPLATE_HINT: &str =
     "`{{ … }}` is template text: render the template first, or quote the whole value";
 
-/// Hint for a `!` that was meant as text.
-pub(super) const TAG_HINT: &str = "quote the value if the `!` belongs to it";
-
 pub(super) fn not_a_number(mark: Mark) -> SyntaxDiagnostic {
     SyntaxDiagnostic::refused(mark, "infinity and not-a-number have no form in JSON")
         .hint("quote the value if it is a text")
@@ -96,23 +93,6 @@ pub(super) fn unknown_escape(mark: Mark, escape: &str) -> SyntaxDiagnostic {
     }
 }
 
-pub(super) fn tab(mark: Mark) -> SyntaxDiagnostic {
-    SyntaxDiagnostic::refused(mark, "a tab is used for indentation, which YAML does not allow")
-        .hint("indent with spaces")
-}
-
-pub(super) fn old_line_break(mark: Mark, character: char) -> SyntaxDiagnostic {
-    SyntaxDiagnostic::refused(
-        mark,
-        format!("kubectl reads the character U+{:04X} as a line break", u32::from(character)),
-    )
-    .hint("write it as an escape in double quotes, such as `\\u2028`")
-}
-
-pub(super) fn key_on_lines(mark: Mark) -> SyntaxDiagnostic {
-    SyntaxDiagnostic::refused(mark, "a key inside brackets must be on the same line as its `:`")
-}
-
 pub(super) fn long_key(mark: Mark) -> SyntaxDiagnostic {
     SyntaxDiagnostic::refused(mark, "a key cannot be longer than 1024 characters")
         .hint("write `? ` before the key, and its `: ` on the next line")
@@ -123,24 +103,8 @@ pub(super) fn sign_in_flow(mark: Mark, sign: char) -> SyntaxDiagnostic {
         .hint("put the text into quotes")
 }
 
-pub(super) fn anchor_name(mark: Mark) -> SyntaxDiagnostic {
-    SyntaxDiagnostic::refused(mark, "the name of an anchor can only have letters, digits, `-` and `_`")
-        .hint("quote the value if the `&` or `*` belongs to it")
-}
-
 pub(super) fn dropped(mark: Mark, end: Mark) -> SyntaxDiagnostic {
     SyntaxDiagnostic::lossy(mark, "the document ends before this text, and kubectl silently drops it")
         .also(Some(end))
         .hint("separate documents with a line `---`, and indent the keys of one mapping alike")
-}
-
-pub(super) fn only_end_marker(mark: Mark) -> SyntaxDiagnostic {
-    SyntaxDiagnostic::refused(mark, "`...` ends a document, but none has begun").hint("remove the line")
-}
-
-pub(super) fn colon_in_flow(mark: Mark) -> SyntaxDiagnostic {
-    SyntaxDiagnostic::refused(
-        mark,
-        "a space is missing after this `:`; without it, kubectl reads the `:` as part of the key",
-    )
 }

@@ -41,49 +41,32 @@
 //!
 //! Each step corresponds to the step of the same name in go-yaml.
 
-// What others wrote is read here: a wrong index or sum must not end the program.
+// What others wrote is read here: a wrong index or sum must not end the program. Some modules index by positions in one text, and every
+// loop of theirs ends with it.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 #![cfg_attr(test, allow(clippy::unreachable, clippy::string_slice))]
 
 mod anchors;
-#[cfg_attr(
-    not(test),
-    expect(clippy::indexing_slicing, reason = "positions in one text, and every loop ends with it: fuzzed")
-)]
+#[cfg_attr(not(test), expect(clippy::indexing_slicing, reason = "positions in one text: fuzzed"))]
 mod chunk;
 mod collector;
 mod compose;
 mod diagnostics;
 mod document;
 mod events;
-#[cfg_attr(
-    not(test),
-    expect(clippy::indexing_slicing, reason = "positions in one text, and every loop ends with it: fuzzed")
-)]
+#[cfg_attr(not(test), expect(clippy::indexing_slicing, reason = "positions in one text: fuzzed"))]
 mod json;
 mod mapping;
 mod outline;
-#[cfg_attr(
-    not(test),
-    expect(clippy::indexing_slicing, reason = "positions in one text, and every loop ends with it: fuzzed")
-)]
+#[cfg_attr(not(test), expect(clippy::indexing_slicing, reason = "positions in one text: fuzzed"))]
 mod positions;
 mod scalar;
-#[cfg_attr(
-    not(test),
-    expect(clippy::indexing_slicing, reason = "positions in one text, and every loop ends with it: fuzzed")
-)]
+#[cfg_attr(not(test), expect(clippy::indexing_slicing, reason = "positions in one text: fuzzed"))]
 mod scan;
-#[cfg_attr(
-    not(test),
-    expect(clippy::indexing_slicing, reason = "positions in one text, and every loop ends with it: fuzzed")
-)]
+#[cfg_attr(not(test), expect(clippy::indexing_slicing, reason = "positions in one text: fuzzed"))]
 mod stream;
 mod syntax;
-#[cfg_attr(
-    not(test),
-    expect(clippy::indexing_slicing, reason = "positions in one text, and every loop ends with it: fuzzed")
-)]
+#[cfg_attr(not(test), expect(clippy::indexing_slicing, reason = "positions in one text: fuzzed"))]
 mod text;
 
 use std::ops::Range;
@@ -93,7 +76,7 @@ use serde_json::Value;
 pub use anchors::AliasBudget;
 pub use chunk::Chunk;
 pub use events::Layout;
-pub use outline::{Entry, Item, Key, Kind, Node, Outline};
+pub use outline::{Entry, Item, Key, Kind, Node, outline};
 pub use positions::{Positions, Step};
 pub use scalar::{is_text, json_number};
 pub use scan::Style;

@@ -32,16 +32,10 @@ pub(super) struct Open {
     pub node: u32,
     pub anchor: usize,
     pub pending: Pending,
-    entries: Map<String, Value>,
-    kinds: Kinds,
+    pub entries: Map<String, Value>,
+    pub kinds: Kinds,
     /// The keys that a merge added and that have not been written since.
     merged: HashSet<String>,
-}
-
-/// Finds the position of an earlier key in a mapping.
-pub(super) struct KeyPositions<'a> {
-    pub nodes: &'a Nodes,
-    pub keys: &'a Keys,
 }
 
 impl Open {
@@ -55,7 +49,7 @@ impl Open {
         text: &str,
         kind: KeyKind,
         mark: Mark,
-        positions: &KeyPositions,
+        (nodes, keys): (&Nodes, &Keys),
         diagnostics: &mut Collector,
     ) {
         if !self.entries.contains_key(text) {
@@ -66,7 +60,7 @@ impl Open {
         if self.merged.remove(text) && present == kind || !diagnostics.has_room(Severity::Lossy) {
             return;
         }
-        let first = positions.nodes.key_in(positions.keys, self.node, text);
+        let first = nodes.key_in(keys, self.node, text);
         diagnostics.add(if present == kind { duplicate(mark, first, text) } else { confused(mark, first, text) });
     }
 
@@ -88,7 +82,7 @@ impl Open {
         value: Value,
         kinds: &Kinds,
         mark: Mark,
-        positions: &KeyPositions,
+        (nodes, keys): (&Nodes, &Keys),
         diagnostics: &mut Collector,
     ) {
         let Some(merged) = merged_entries(value) else {
@@ -100,7 +94,7 @@ impl Open {
             let kind = kinds.get(&key).copied().unwrap_or(KeyKind::Text);
             if self.entries.contains_key(&key) && !overrides && diagnostics.has_room(Severity::Lossy) {
                 overrides = true;
-                let first = positions.nodes.key_in(positions.keys, self.node, &key);
+                let first = nodes.key_in(keys, self.node, &key);
                 diagnostics.add(
                     SyntaxDiagnostic::lossy(
                         mark,
@@ -113,10 +107,6 @@ impl Open {
             self.merged.insert(key.clone());
             self.insert(key, kind, value);
         }
-    }
-
-    pub(super) fn finish(self) -> (Value, Kinds) {
-        (Value::Object(self.entries), self.kinds)
     }
 
     fn kind(&self, text: &str) -> KeyKind {

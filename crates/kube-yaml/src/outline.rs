@@ -10,28 +10,38 @@ use super::scan::{Style, Tag};
 use super::{MAX_DEPTH, Syntax};
 use crate::text::Advance as _;
 
-/// The nodes of a document with their extents, as offsets in its text.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Outline {
-    /// The root.
-    pub root: Node,
+/// The root of the text of a document that was read, with all nodes below it. `None` if the text is not one that was read,
+/// or not valid UTF-8.
+pub fn outline(text: &str, syntax: Syntax) -> Option<Node> {
+    match syntax {
+        Syntax::Json => Scanner { text, at: 0 }.value(0),
+        Syntax::Yaml => yaml(text),
+    }
 }
 
-impl Outline {
-    /// The outline of the text of a document that was read. `None` if it cannot be made: then the text is not one that
-    /// was read, or not valid UTF-8.
-    pub fn of(text: &str, syntax: Syntax) -> Option<Self> {
-        let root = match syntax {
-            Syntax::Json => Scanner { text, at: 0 }.value(0)?,
-            Syntax::Yaml => {
-                let content = text.strip_prefix('\u{FEFF}').unwrap_or(text);
-                let mut root = Builder::default().root(&terminated(content), content.len())?;
-                root.shift(text.len().saturating_sub(content.len()));
-                root
-            }
-        };
-        Some(Self { root })
+fn yaml(text: &str) -> Option<Node> {
+    let content = text.strip_prefix('\u{FEFF}').unwrap_or(text);
+    // The parser does not see the byte order mark.
+    let mark = text.len().saturating_sub(content.len());
+    let content = terminated(content);
+    let mut parser = Parser::new(&content);
+    let mut open = Vec::new();
+    while let Some(mut event) = parser.next_event().ok()? {
+        let Extent { begin, at, end } = &mut event.extent;
+        for offset in [&mut event.spot.at, begin, at, end] {
+            offset.advance(mark);
+        }
+        let item = parser.dash.saturating_sub(1).saturating_add(mark);
+        let colon = parser.colon.take().map(|colon| colon.saturating_add(mark));
+        // The last line break may be one that the text did not have.
+        if let Some(root) = take(&mut open, event, item, colon, text.len()) {
+            return Some(root);
+        }
+        if open.len() > MAX_DEPTH {
+            return None;
+        }
     }
+    None
 }
 
 /// A collection that is still open.
@@ -44,85 +54,47 @@ struct Open {
     colon: Option<usize>,
 }
 
-/// The nesting exceeds [`MAX_DEPTH`].
-struct TooDeep;
-
-#[derive(Default)]
-struct Builder {
-    open: Vec<Open>,
+/// Takes an event; no node ends behind `length`. Returns the root when it is complete.
+fn take(open: &mut Vec<Open>, event: Event, item: usize, colon: Option<usize>, length: usize) -> Option<Node> {
+    let Event { spot, extent, anchor, tag, kind } = event;
+    let is_tagged = tag.is_some();
+    let node = |kind| Node { anchor, is_tagged, ..Node::new(extent, kind) };
+    let begun = |kind| Open { node: node(kind), key: None, item, colon };
+    match kind {
+        EventKind::Scalar(text, style) => {
+            let name = name_of(&text, style, tag.as_ref());
+            let mut node = node(Kind::Scalar(style));
+            node.end = node.end.min(length);
+            return complete(open, node, name, item, colon);
+        }
+        EventKind::Alias(number) => return complete(open, node(Kind::Alias(number)), Key::Unusual, item, colon),
+        EventKind::SequenceStart(layout) => open.push(begun(Kind::Sequence(layout, Vec::new()))),
+        EventKind::MappingStart(layout) => open.push(begun(Kind::Mapping(layout, Vec::new()))),
+        EventKind::End => {
+            let Open { mut node, item, colon, .. } = open.pop()?;
+            node.end = end_of(&node, spot.at);
+            return complete(open, node, Key::Unusual, item, colon);
+        }
+        EventKind::DocumentEnd => {}
+    }
+    None
 }
 
-impl Builder {
-    /// The root of a text that ends with a line break, which may be one that it did not have: no node ends behind `length`.
-    fn root(mut self, text: &str, length: usize) -> Option<Node> {
-        let mut parser = Parser::new(text);
-        while let Some(event) = parser.next_event().ok()? {
-            let item = parser.dash().saturating_sub(1);
-            let colon = parser.take_colon();
-            if let Some(root) = self.event(event, item, colon, length).ok()? {
-                return Some(root);
-            }
+/// Adds a complete node to its collection; returns it if it is the root.
+fn complete(open: &mut [Open], node: Node, name: Key, item: usize, colon: Option<usize>) -> Option<Node> {
+    let Some(open) = open.last_mut() else { return Some(node) };
+    match &mut open.node.kind {
+        Kind::Sequence(layout, items) => {
+            let begin = if *layout == Layout::Block { item } else { node.begin };
+            items.push(Item { begin, node });
         }
-        None
+        Kind::Mapping(_, entries) => match open.key.take() {
+            None => open.key = Some((name, node)),
+            Some((name, key)) => entries.push(Entry { name, key, colon, value: node }),
+        },
+        Kind::Scalar(_) | Kind::Alias(_) => {}
     }
-
-    /// Takes an event. Returns the root when it is complete.
-    fn event(
-        &mut self,
-        event: Event<'_>,
-        item: usize,
-        colon: Option<usize>,
-        length: usize,
-    ) -> Result<Option<Node>, TooDeep> {
-        let Event { spot, extent, anchor, tag, kind } = event;
-        let is_tagged = tag.is_some();
-        let node = |kind| Node { anchor, is_tagged, ..Node::new(extent, kind) };
-        Ok(match kind {
-            EventKind::Scalar(text, style) => {
-                let name = name_of(&text, style, tag.as_ref());
-                let mut node = node(Kind::Scalar(style));
-                node.end = node.end.min(length);
-                self.complete(node, name, item, colon)
-            }
-            EventKind::Alias(number) => self.complete(node(Kind::Alias(number)), Key::Unusual, item, colon),
-            EventKind::SequenceStart(layout) => {
-                self.begin(node(Kind::Sequence(layout, Vec::new())), item, colon)?;
-                None
-            }
-            EventKind::MappingStart(layout) => {
-                self.begin(node(Kind::Mapping(layout, Vec::new())), item, colon)?;
-                None
-            }
-            EventKind::End => {
-                let Some(Open { mut node, item, colon, .. }) = self.open.pop() else { return Ok(None) };
-                node.end = end_of(&node, spot.at);
-                self.complete(node, Key::Unusual, item, colon)
-            }
-            EventKind::DocumentEnd => None,
-        })
-    }
-
-    fn begin(&mut self, node: Node, item: usize, colon: Option<usize>) -> Result<(), TooDeep> {
-        self.open.push(Open { node, key: None, item, colon });
-        if self.open.len() <= MAX_DEPTH { Ok(()) } else { Err(TooDeep) }
-    }
-
-    /// Adds a complete node to its collection; returns it if it is the root.
-    fn complete(&mut self, node: Node, name: Key, item: usize, colon: Option<usize>) -> Option<Node> {
-        let Some(open) = self.open.last_mut() else { return Some(node) };
-        match &mut open.node.kind {
-            Kind::Sequence(layout, items) => {
-                let begin = if *layout == Layout::Block { item } else { node.begin };
-                items.push(Item { begin, node });
-            }
-            Kind::Mapping(_, entries) => match open.key.take() {
-                None => open.key = Some((name, node)),
-                Some((name, key)) => entries.push(Entry { name, key, colon, value: node }),
-            },
-            Kind::Scalar(_) | Kind::Alias(_) => {}
-        }
-        None
-    }
+    None
 }
 
 /// The end of a collection whose last event is at an offset.
@@ -165,21 +137,29 @@ impl Scanner<'_> {
         }
         let below = depth.saturating_add(1);
         match self.peek()? {
-            b'{' => self.collection(b'}', |scanner, kind| {
-                let Kind::Mapping(_, entries) = kind else { return None };
-                let key = scanner.string()?;
-                let name = serde_json::from_str::<String>(scanner.text.get(key.at..key.end)?).ok()?;
-                let colon = scanner.sign(b':').then_some(scanner.at)?;
-                let value = scanner.value(below)?;
-                entries.push(Entry { name: Key::Text(name), key, colon: Some(colon), value });
-                Some(())
-            }),
-            b'[' => self.collection(b']', |scanner, kind| {
-                let Kind::Sequence(_, items) = kind else { return None };
-                let node = scanner.value(below)?;
-                items.push(Item { begin: node.begin, node });
-                Some(())
-            }),
+            b'{' => {
+                let begin = self.at;
+                let mut entries = Vec::new();
+                self.entries(b'}', |scanner| {
+                    let key = scanner.string()?;
+                    let name = serde_json::from_str::<String>(scanner.text.get(key.at..key.end)?).ok()?;
+                    let colon = scanner.sign(b':').then_some(scanner.at)?;
+                    let value = scanner.value(below)?;
+                    entries.push(Entry { name: Key::Text(name), key, colon: Some(colon), value });
+                    Some(())
+                })?;
+                Some(self.node(begin, Kind::Mapping(Layout::Flow, entries)))
+            }
+            b'[' => {
+                let begin = self.at;
+                let mut items = Vec::new();
+                self.entries(b']', |scanner| {
+                    let node = scanner.value(below)?;
+                    items.push(Item { begin: node.begin, node });
+                    Some(())
+                })?;
+                Some(self.node(begin, Kind::Sequence(Layout::Flow, items)))
+            }
             b'"' => self.string(),
             _ => {
                 let begin = self.at;
@@ -191,23 +171,18 @@ impl Scanner<'_> {
         }
     }
 
-    fn collection(&mut self, close: u8, mut entry: impl FnMut(&mut Self, &mut Kind) -> Option<()>) -> Option<Node> {
-        let begin = self.at;
+    /// Reads the entries between brackets.
+    fn entries(&mut self, close: u8, mut entry: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
         self.at.advance(1);
-        let mut kind = match close {
-            b'}' => Kind::Mapping(Layout::Flow, Vec::new()),
-            _ => Kind::Sequence(Layout::Flow, Vec::new()),
-        };
-        if !self.sign(close) {
-            loop {
-                entry(self, &mut kind)?;
-                if !self.sign(b',') {
-                    break;
-                }
-            }
-            self.sign(close).then_some(())?;
+        if self.sign(close) {
+            return Some(());
         }
-        Some(self.node(begin, kind))
+        loop {
+            entry(self)?;
+            if !self.sign(b',') {
+                return self.sign(close).then_some(());
+            }
+        }
     }
 
     fn string(&mut self) -> Option<Node> {
@@ -315,29 +290,13 @@ impl Node {
         Self { begin, at, end, anchor: 0, is_tagged: false, kind }
     }
 
-    /// Moves the node by the length of a byte order mark.
-    pub(super) fn shift(&mut self, by: usize) {
-        if by == 0 {
-            return;
-        }
-        for offset in [&mut self.begin, &mut self.at, &mut self.end] {
-            *offset = offset.saturating_add(by);
-        }
-        match &mut self.kind {
-            Kind::Scalar(_) | Kind::Alias(_) => {}
-            Kind::Sequence(_, items) => {
-                for item in items {
-                    item.begin = item.begin.saturating_add(by);
-                    item.node.shift(by);
-                }
-            }
-            Kind::Mapping(_, entries) => {
-                for entry in entries {
-                    entry.colon = entry.colon.map(|colon| colon.saturating_add(by));
-                    entry.key.shift(by);
-                    entry.value.shift(by);
-                }
-            }
-        }
+    /// The nodes right below it: those of its items, or the keys and the values of its entries.
+    pub fn children(&self) -> impl Iterator<Item = &Self> {
+        let (items, entries): (&[Item], &[Entry]) = match &self.kind {
+            Kind::Sequence(_, items) => (items, &[]),
+            Kind::Mapping(_, entries) => (&[], entries),
+            Kind::Scalar(_) | Kind::Alias(_) => (&[], &[]),
+        };
+        items.iter().map(|item| &item.node).chain(entries.iter().flat_map(|entry| [&entry.key, &entry.value]))
     }
 }

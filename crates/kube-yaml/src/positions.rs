@@ -88,13 +88,6 @@ impl Table {
         small.extend(nodes.iter().map_while(|node| SmallNode::new(node, line)));
         if small.len() == nodes.len() { Self::Small(small.into(), line) } else { Self::Large(nodes.into()) }
     }
-
-    fn get(&self, index: u32) -> Node {
-        match self {
-            Self::Small(nodes, line) => nodes[index as usize].widen(*line),
-            Self::Large(nodes) => nodes[index as usize],
-        }
-    }
 }
 
 /// Positions of the keys and values of a document, or of a part of it.
@@ -103,7 +96,7 @@ pub struct Positions {
     nodes: Table,
     /// Aliases: the index of the alias and that of the node it refers to, ordered by the former.
     links: Arc<[(u32, u32)]>,
-    keys: Arc<[Arc<str>]>,
+    pub(super) keys: Arc<[Arc<str>]>,
     root: u32,
 }
 
@@ -154,7 +147,10 @@ impl Positions {
     }
 
     fn node(&self, index: u32) -> Node {
-        self.nodes.get(index)
+        match &self.nodes {
+            Table::Small(nodes, line) => nodes[index as usize].widen(*line),
+            Table::Large(nodes) => nodes[index as usize],
+        }
     }
 
     fn find(&self, path: &[Step]) -> Option<u32> {
@@ -321,24 +317,13 @@ impl Nodes {
         found
     }
 
-    /// The nodes in as little memory as they need; their buffer is reused for the next document.
-    pub(super) fn seal(mut self, keys: &mut Keys) -> Sealed {
+    /// The nodes in as little memory as they need; their buffer is reused for the next document. They get the table of keys when it is
+    /// complete.
+    pub(super) fn seal(mut self, keys: &mut Keys) -> Positions {
         let nodes = Table::new(&self.nodes);
         self.nodes.clear();
         keys.room = self.nodes;
-        Sealed { nodes, links: self.links.into() }
-    }
-}
-
-/// The positions of a complete document before the table of keys is complete.
-pub(super) struct Sealed {
-    nodes: Table,
-    links: Arc<[(u32, u32)]>,
-}
-
-impl Sealed {
-    pub(super) fn finish(self, keys: &Arc<[Arc<str>]>) -> Positions {
-        Positions { nodes: self.nodes, links: self.links, keys: Arc::clone(keys), root: 0 }
+        Positions { nodes, links: self.links.into(), keys: Arc::default(), root: 0 }
     }
 }
 

@@ -3,14 +3,13 @@
 //! `---`, before any YAML is parsed.
 
 use std::ops::Range;
-
-use serde_json::Value;
+use std::sync::Arc;
 
 use super::anchors::AliasBudget;
 use super::collector::Collector;
 use super::diagnostics::too_large;
 use super::document::Content;
-use super::positions::{Keys, Sealed};
+use super::positions::Keys;
 use super::text::{self, Cursor};
 use super::{
     Document, MAX_COMMENT, MAX_DOCUMENT, MAX_INPUT, Mark, Severity, Stream, Syntax, SyntaxDiagnostic, Validation,
@@ -23,32 +22,13 @@ const GUESS_LENGTH: usize = 4096;
 /// Beginning of a line between two documents.
 pub(super) const SEPARATOR: &[u8] = b"---";
 
-/// A document that can be used.
-struct Read {
-    number: usize,
-    start: Mark,
-    value: Value,
-    positions: Sealed,
-    written: Written,
-}
-
-/// The text of a document.
-struct Written {
-    comment: Option<Box<str>>,
-    text: Range<usize>,
-    syntax: Syntax,
-}
-
 /// The state of reading one input.
 struct Reader<'b> {
     validation: Validation,
     budget: &'b AliasBudget,
     keys: Keys,
-    documents: Vec<Read>,
-    diagnostics: Vec<SyntaxDiagnostic>,
-    changed_keys: Vec<SyntaxDiagnostic>,
-    /// Number of documents so far that were not empty.
-    count: usize,
+    /// The documents that were read so far.
+    stream: Stream,
     /// The comment of the document above, if it has no other line.
     comment_above: Option<Box<str>>,
 }
@@ -56,14 +36,14 @@ struct Reader<'b> {
 pub(super) fn read(input: &[u8], validation: Validation, budget: &AliasBudget) -> Stream {
     let mut reader = Reader::new(validation, budget);
     if input.len() > MAX_INPUT {
-        reader.diagnostics.push(
+        reader.stream.diagnostics.push(
             SyntaxDiagnostic::refused(Mark::START, "the input is larger than 1 GiB")
                 .hint("split it into several inputs"),
         );
     } else {
         match text::decode_utf16(input) {
             Some(Ok(text)) => reader.input(text.as_bytes()),
-            Some(Err(diagnostic)) => reader.diagnostics.push(diagnostic),
+            Some(Err(diagnostic)) => reader.stream.diagnostics.push(diagnostic),
             None => reader.input(input.strip_prefix("\u{FEFF}".as_bytes()).unwrap_or(input)),
         }
     }
@@ -96,16 +76,7 @@ fn starts_like_json(input: &[u8]) -> bool {
 
 impl<'b> Reader<'b> {
     fn new(validation: Validation, budget: &'b AliasBudget) -> Self {
-        Self {
-            validation,
-            budget,
-            keys: Keys::default(),
-            documents: Vec::new(),
-            diagnostics: Vec::new(),
-            changed_keys: Vec::new(),
-            count: 0,
-            comment_above: None,
-        }
+        Self { validation, budget, keys: Keys::default(), stream: Stream::default(), comment_above: None }
     }
 
     fn input(&mut self, input: &[u8]) {
@@ -121,8 +92,7 @@ impl<'b> Reader<'b> {
             match scanner.next_document(&mut self.keys, &mut diagnostics) {
                 Some(Ok(content)) => {
                     values.advance(1);
-                    let written = Written { comment: None, text: from..scanner.offset(), syntax: Syntax::Json };
-                    self.add(content, written, diagnostics);
+                    self.add(content, from..scanner.offset(), Syntax::Json, None, diagnostics);
                 }
                 Some(Err(diagnostic)) => {
                     // After at most one value, the rest may still be YAML; kubectl needs four more bytes to detect it.
@@ -143,7 +113,8 @@ impl<'b> Reader<'b> {
     /// Reads YAML documents. `before` is the number of bytes of the input before them.
     fn yaml(&mut self, input: &[u8], start: Mark, before: usize) {
         let mut mark = start;
-        let mut lines = Lines { from: 0, start };
+        // The first line of the document.
+        let (mut from, mut first) = (0, start);
         let mut at = 0;
         let mut skipping = false;
         while at < input.len() {
@@ -152,26 +123,24 @@ impl<'b> Reader<'b> {
             let line = &rest[..length];
             let end = at.saturating_add(length);
             if let Some(rest) = line.strip_prefix(SEPARATOR) {
-                let next = Lines { from: end, start: mark.next_line() };
-                if !is_blank_or_comment(rest) {
+                let is_separator = is_blank_or_comment(rest);
+                // A separator at the beginning of a document belongs to it.
+                if !is_separator || skipping || at > from {
                     if !skipping {
-                        self.document(&input[lines.from..at], lines.start, before.saturating_add(lines.from));
+                        self.document(&input[from..at], first, before.saturating_add(from));
+                    }
+                    if !is_separator && !skipping {
                         self.refuse(bad_separator(mark, rest));
                         self.comment_above = None;
                     }
-                    (lines, skipping) = (next, true);
-                } else if skipping || at > lines.from {
-                    if !skipping {
-                        self.document(&input[lines.from..at], lines.start, before.saturating_add(lines.from));
-                    }
-                    (lines, skipping) = (next, false);
+                    (from, first, skipping) = (end, mark.next_line(), !is_separator);
                 }
             }
             at = end;
             mark = mark.next_line();
         }
         if !skipping {
-            self.document(&input[lines.from..], lines.start, before.saturating_add(lines.from));
+            self.document(&input[from..], first, before.saturating_add(from));
         }
     }
 
@@ -188,59 +157,54 @@ impl<'b> Reader<'b> {
         let own = comment(bytes);
         let above = self.comment_above.take();
         let text = from..from.saturating_add(bytes.len());
-        let written = Written { comment: own.clone().or(above), text, syntax: Syntax::Yaml };
-        let has_content = self.add(content, written, diagnostics);
+        let has_content = self.add(content, text, Syntax::Yaml, own.clone().or(above), diagnostics);
         self.comment_above = own.filter(|_| !has_content && is_one_line(bytes));
     }
 
     /// Counts a document, and keeps it if it can be used. Returns false if it is empty.
-    fn add(&mut self, content: Content, written: Written, diagnostics: Collector) -> bool {
-        let (mut diagnostics, mut changed_keys) = diagnostics.into_parts();
-        if content.value.is_none() && diagnostics.is_empty() {
+    fn add(
+        &mut self,
+        content: Content,
+        text: Range<usize>,
+        syntax: Syntax,
+        comment: Option<Box<str>>,
+        mut found: Collector,
+    ) -> bool {
+        if content.value.is_none() && found.diagnostics.is_empty() {
             return false;
         }
-        self.count.advance(1);
+        self.stream.count.advance(1);
         if self.validation == Validation::Ignore {
-            diagnostics.retain(|diagnostic| diagnostic.severity == Severity::Refused);
-            changed_keys.clear();
+            found.diagnostics.retain(|diagnostic| diagnostic.severity == Severity::Refused);
+            found.changed_keys.clear();
         }
         let refused = match self.validation {
-            Validation::Strict => !diagnostics.is_empty(),
-            Validation::Warn | Validation::Ignore => {
-                diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Refused)
-            }
+            Validation::Strict => !found.diagnostics.is_empty(),
+            Validation::Warn | Validation::Ignore => found.is_refused(),
         };
-        self.diagnostics.append(&mut diagnostics);
-        self.changed_keys.append(&mut changed_keys);
+        self.stream.diagnostics.append(&mut found.diagnostics);
+        self.stream.changed_keys.append(&mut found.changed_keys);
         if let Some(value) = content.value.filter(|_| !refused) {
-            let number = self.count;
+            let number = self.stream.count;
             let start = content.start;
             let positions = content.nodes.seal(&mut self.keys);
-            self.documents.push(Read { number, start, value, positions, written });
+            self.stream.documents.push(Document { number, start, value, positions, comment, text, syntax });
         }
         true
     }
 
     fn refuse(&mut self, diagnostic: SyntaxDiagnostic) {
-        self.count.advance(1);
-        self.diagnostics.push(diagnostic);
+        self.stream.count.advance(1);
+        self.stream.diagnostics.push(diagnostic);
     }
 
-    fn finish(self) -> Stream {
+    fn finish(mut self) -> Stream {
         let keys = self.keys.finish();
-        let documents = self.documents.into_iter().map(|Read { number, start, value, positions, written }| {
-            let (positions, Written { comment, text, syntax }) = (positions.finish(&keys), written);
-            Document { number, start, value, positions, comment, text, syntax }
-        });
-        let documents = documents.collect();
-        Stream { documents, diagnostics: self.diagnostics, changed_keys: self.changed_keys, count: self.count }
+        for document in &mut self.stream.documents {
+            document.positions.keys = Arc::clone(&keys);
+        }
+        self.stream
     }
-}
-
-/// The lines of one document so far.
-struct Lines {
-    from: usize,
-    start: Mark,
 }
 
 fn is_blank_or_comment(rest: &[u8]) -> bool {

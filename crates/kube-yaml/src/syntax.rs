@@ -6,6 +6,9 @@ use super::scan::{Cause, Failure, MAX_KEY, Style};
 use super::{Mark, SyntaxDiagnostic};
 use crate::text::Cursor;
 
+/// Hint for a `!` that was meant as text.
+const TAG_HINT: &str = "quote the value if the `!` belongs to it";
+
 /// The text from its first content on, after comments and blank lines.
 pub(super) fn first_content(text: &str) -> Option<&str> {
     let mut rest = text;
@@ -29,7 +32,8 @@ impl FailureContext<'_> {
     fn diagnostic(&self, cause: Cause) -> SyntaxDiagnostic {
         let mark = self.mark();
         match cause {
-            Cause::Tab => diagnostics::tab(mark),
+            Cause::Tab => SyntaxDiagnostic::refused(mark, "a tab is used for indentation, which YAML does not allow")
+                .hint("indent with spaces"),
             Cause::NoToken(character) => {
                 SyntaxDiagnostic::refused(mark, format!("unquoted text cannot begin with `{character}`"))
                     .hint("put the value into quotes")
@@ -41,12 +45,14 @@ impl FailureContext<'_> {
             Cause::ValueNotAllowed => self.unexpected_colon(),
             Cause::KeyWithoutColon => self.no_colon(),
             Cause::NoName => self.no_name(),
-            Cause::Name => diagnostics::anchor_name(mark),
-            Cause::Tag => {
-                SyntaxDiagnostic::refused(mark, "`!` begins a tag, but this is not a tag").hint(diagnostics::TAG_HINT)
+            Cause::Name => {
+                SyntaxDiagnostic::refused(mark, "the name of an anchor can only have letters, digits, `-` and `_`")
+                    .hint("quote the value if the `&` or `*` belongs to it")
             }
-            Cause::TagHandle => SyntaxDiagnostic::refused(mark, "this tag has a handle that is not declared")
-                .hint(diagnostics::TAG_HINT),
+            Cause::Tag => SyntaxDiagnostic::refused(mark, "`!` begins a tag, but this is not a tag").hint(TAG_HINT),
+            Cause::TagHandle => {
+                SyntaxDiagnostic::refused(mark, "this tag has a handle that is not declared").hint(TAG_HINT)
+            }
             Cause::UnclosedQuote => SyntaxDiagnostic::refused(mark, "the closing quote of this text is missing")
                 .hint("close it with the same kind of quote"),
             Cause::Escape => diagnostics::unknown_escape(mark, unknown_escape(self.rest()).unwrap_or("\\")),
@@ -61,8 +67,15 @@ impl FailureContext<'_> {
             .hint("start the text on the next line, indented"),
             Cause::Directive => self.directive(),
             Cause::SignInFlow(sign) => diagnostics::sign_in_flow(mark, sign),
-            Cause::ColonInFlow => diagnostics::colon_in_flow(mark),
-            Cause::OldBreak(character) => diagnostics::old_line_break(mark, character),
+            Cause::ColonInFlow => SyntaxDiagnostic::refused(
+                mark,
+                "a space is missing after this `:`; without it, kubectl reads the `:` as part of the key",
+            ),
+            Cause::OldBreak(character) => {
+                let message = format!("kubectl reads the character U+{:04X} as a line break", u32::from(character));
+                SyntaxDiagnostic::refused(mark, message)
+                    .hint("write it as an escape in double quotes, such as `\\u2028`")
+            }
             Cause::NoBlockKey if self.rest().starts_with(':') => diagnostics::unsupported_key(mark),
             Cause::NoBlockKey | Cause::NoBlockEntry => self.after_quote(self.at).unwrap_or_else(|| self.misaligned()),
             Cause::NoFlowSeparator => self.after_quote(self.at).unwrap_or_else(|| self.unclosed_bracket()),
@@ -183,9 +196,12 @@ impl FailureContext<'_> {
 
     /// Diagnostic for a colon inside brackets that is too far behind its key.
     fn late_value(&self) -> SyntaxDiagnostic {
-        let key = self.parser.last_node();
+        let key = self.parser.last_node;
         match self.text.get(key..self.at) {
-            Some(text) if text.contains(['\n', '\r']) => diagnostics::key_on_lines(self.mark_at(key)),
+            Some(text) if text.contains(['\n', '\r']) => SyntaxDiagnostic::refused(
+                self.mark_at(key),
+                "a key inside brackets must be on the same line as its `:`",
+            ),
             Some(text) if text.len() > MAX_KEY => diagnostics::long_key(self.mark_at(key)),
             _ => self.unclosed_bracket(),
         }
@@ -198,7 +214,8 @@ impl FailureContext<'_> {
             return if is_sign { diagnostics::sign_in_flow(self.mark(), ':') } else { self.unclosed_bracket() };
         }
         if rest.starts_with("...") && first_content(self.text_to(self.at)).is_none() {
-            return diagnostics::only_end_marker(self.mark());
+            return SyntaxDiagnostic::refused(self.mark(), "`...` ends a document, but none has begun")
+                .hint("remove the line");
         }
         if rest.starts_with([']', '}']) {
             return self.unopened_bracket();

@@ -1,6 +1,6 @@
 //! Values on lines of their own.
 
-use kube_yaml::Style;
+use kube_yaml::{Node, Style};
 use serde_json::Value;
 
 use super::habits::Habits;
@@ -21,8 +21,8 @@ impl Block {
     pub fn lines(&self, value: &Value, column: usize) -> Vec<String> {
         let mut lines = Vec::new();
         let mut add = |mut entry: Vec<String>| {
-            if let (Some(first), false) = (entry.first_mut(), lines.is_empty()) {
-                first.insert_str(0, &" ".repeat(column));
+            if !lines.is_empty() {
+                indent_first(&mut entry, column);
             }
             lines.append(&mut entry);
         };
@@ -48,9 +48,7 @@ impl Block {
         });
         if is_collection(value) {
             let mut lines = self.lines(value, below);
-            if let Some(first) = lines.first_mut() {
-                first.insert_str(0, &" ".repeat(below));
-            }
+            indent_first(&mut lines, below);
             lines.insert(0, format!("{key}:"));
             return lines;
         }
@@ -106,7 +104,19 @@ pub(crate) fn is_collection(value: &Value) -> bool {
     }
 }
 
+/// Indents the first of some lines.
+pub(crate) fn indent_first(lines: &mut [String], column: usize) {
+    if let Some(first) = lines.first_mut() {
+        first.insert_str(0, &" ".repeat(column));
+    }
+}
+
 /// A line of a text with its indentation; an empty one has none.
 pub(crate) fn indented(line: &str, column: usize) -> String {
     if line.is_empty() { String::new() } else { format!("{}{line}", " ".repeat(column)) }
+}
+
+/// Returns true for a collection that is not empty.
+pub(crate) fn is_filled(node: &Node) -> bool {
+    node.children().next().is_some()
 }

@@ -19,7 +19,7 @@ pub enum Change {
     /// The value is set, and added if there is none.
     Set(Value),
     /// A new item is put before this one of a list, or behind the last one. Items that are put at one place are in the order of their
-    /// ranks.
+    /// ranks. In a list that gets another order, a new item follows the former one before its place.
     Insert {
         /// The new item.
         value: Value,
@@ -28,6 +28,9 @@ pub enum Change {
     },
     /// The entry or the item is removed.
     Remove,
+    /// The items of a list are put in another order: each of its indices once, as they were before all edits. Edits below the list are
+    /// made in the items that they name, wherever these go.
+    Reorder(Vec<usize>),
 }
 
 /// An edit of one place in a file.
@@ -54,6 +57,8 @@ pub enum Refusal {
     Tag,
     /// There is no such place: a value on the way to it is neither a mapping nor a list.
     NoPlace,
+    /// Another edit sets a value around it as a whole.
+    Overlap,
     /// The text is not UTF-8, or the document cannot be read.
     Unreadable,
     /// The text is laid out in a way that is not edited, such as a comment between brackets.
@@ -73,6 +78,7 @@ impl fmt::Display for Refusal {
             Self::Merge => "its value comes from a merge key (`<<`)",
             Self::Tag => "its value has a YAML tag",
             Self::NoPlace => "the manifest has no place for it",
+            Self::Overlap => "another change sets a value around it as a whole",
             Self::Unreadable => "the document is not UTF-8, or cannot be read",
             Self::Layout => "the layout of the file leaves no room for it",
             Self::Meaning => "the file would not be read with this value",

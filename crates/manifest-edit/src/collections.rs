@@ -8,10 +8,10 @@ use kube_yaml::{Entry, Item, Key, Kind, Layout, Node, Style};
 use serde_json::{Map, Value};
 
 use super::alignment::{Pairing, align, reordered};
-use super::block::is_collection;
+use super::block::{indent_first, is_collection, is_filled};
 use super::change::Refusal;
 use super::habits::gap;
-use super::rewrite::{Lead, Rewriter, Slot};
+use super::rewrite::{Lead, Rewriter, Slot, is_in_brackets};
 
 /// An entry or an item in the text.
 pub(crate) struct Part {
@@ -204,8 +204,7 @@ impl Rewriter<'_> {
 
     /// Returns true for a value in brackets on one line.
     fn is_one_line(&self, node: &Node) -> bool {
-        let is_flow = matches!(node.kind, Kind::Mapping(Layout::Flow, _) | Kind::Sequence(Layout::Flow, _));
-        is_flow && !self.lines.slice(node.at..node.end).contains('\n')
+        is_in_brackets(node) && !self.lines.slice(node.at..node.end).contains('\n')
     }
 
     /// A value in brackets, on one line and in the quotes of another one.
@@ -267,15 +266,6 @@ fn part_of_item(item: &Item) -> Part {
     Part { begin: item.begin, end, is_removed: false }
 }
 
-/// Returns true for a collection that is not empty.
-fn is_filled(node: &Node) -> bool {
-    match &node.kind {
-        Kind::Mapping(_, entries) => !entries.is_empty(),
-        Kind::Sequence(_, items) => !items.is_empty(),
-        _ => false,
-    }
-}
-
 /// Returns true for a collection of values that fit on one line.
 fn is_flat(value: &Value) -> bool {
     let has_lines = |value: &Value| is_collection(value) || value.as_str().is_some_and(|text| text.contains('\n'));
@@ -294,18 +284,13 @@ fn quotes(node: &Node) -> Option<Style> {
     }
 }
 
-fn indent_first(lines: &mut [String], column: usize) {
-    if let Some(first) = lines.first_mut() {
-        first.insert_str(0, &" ".repeat(column));
-    }
-}
-
 impl Rewriter<'_> {
     /// Puts the items of a list in another order: `order` has the former index of each.
-    pub fn reorder(&mut self, node: &Node, layout: Layout, parts: &[Part], order: &[usize]) -> Result<(), Refusal> {
+    fn reorder(&mut self, node: &Node, layout: Layout, parts: &[Part], order: &[usize]) -> Result<(), Refusal> {
+        let begin = parts.first().map_or(node.end, |first| first.begin);
         let spans: Vec<Range<usize>> = match layout {
             Layout::Block => (0..parts.len()).map(|index| self.span(parts, index)).collect(),
-            Layout::Flow if self.lines.slice(between(node, parts)).contains('#') => return Err(Refusal::Layout),
+            Layout::Flow if self.lines.slice(begin..node.end).contains('#') => return Err(Refusal::Layout),
             Layout::Flow => parts.iter().map(|part| part.begin..part.end).collect(),
             Layout::Pair => return Err(Refusal::Layout),
         };
@@ -335,9 +320,4 @@ impl Rewriter<'_> {
         let line = self.lines.slice(start..part.begin);
         start.saturating_add(line.len().saturating_sub(line.trim_start_matches(' ').len()))..end
     }
-}
-
-/// The text of a list from its first item to its end.
-fn between(node: &Node, parts: &[Part]) -> Range<usize> {
-    parts.first().map_or(node.end, |first| first.begin)..node.end
 }

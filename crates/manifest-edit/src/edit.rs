@@ -1,12 +1,13 @@
 //! Edits of a file, and which of them can be made.
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 
 use kube_yaml::{Document, Validation};
 use serde_json::Value;
 
-use super::change::{Edit, Refusal};
-use crate::rewrite::{Rewriter, Writing, refused_by_nodes};
+use super::change::{Change, Edit, Refusal};
+use crate::rewrite::{Rewriter, refused_by_nodes};
 use crate::values::applied;
 
 /// Bytes that are read at most to find the edits that can be made together: a few seconds.
@@ -46,7 +47,7 @@ fn edit_within(text: &[u8], edits: &[Edit], mut effort: usize) -> Edited {
     let by_nodes = file.refused_by_nodes(&all);
     all.retain(|(index, _)| !by_nodes.contains_key(index));
     let found = by_document(&file, &all, &mut effort).unwrap_or_else(|| {
-        let mut search = Search::of(|edits: &[&Edit]| file.with(edits), file.len(), &mut effort);
+        let mut search = Search::of(|edits: &[&Edit]| file.with(edits), file.text.len(), &mut effort);
         search.accept(&all);
         (search.new, search.refused)
     });
@@ -63,23 +64,28 @@ type Found = (Option<String>, Vec<Refused>);
 fn by_document(file: &File<'_>, edits: &[(usize, &Edit)], effort: &mut usize) -> Option<Found> {
     let mut texts = BTreeMap::new();
     let mut refused = Vec::new();
-    let mut of_document: BTreeMap<usize, Vec<(usize, &Edit)>> = BTreeMap::new();
-    for (index, edit) in edits {
-        of_document.entry(edit.document).or_default().push((*index, *edit));
-    }
-    for (number, edits) in of_document {
-        let Some(document) = file.document(number) else {
+    for (number, edits) in by_number(edits) {
+        let Some(document) = file.documents.iter().find(|document| document.number == number) else {
             refused.extend(edits.iter().map(|(edit, _)| Refused { edit: *edit, refusal: Refusal::Unreadable }));
             continue;
         };
         let alone = file.alone(document)?;
-        let mut search = Search::of(|edits: &[&Edit]| alone.with(edits), alone.len(), effort);
+        let mut search = Search::of(|edits: &[&Edit]| alone.with(edits), alone.text.len(), effort);
         search.accept(&edits);
         refused.extend(search.refused);
         texts.extend(search.new.map(|text| (number, text)));
     }
     let new = if texts.is_empty() { None } else { Some(file.joined(&texts)?) };
     Some((new, refused))
+}
+
+/// The edits of each document, by its number.
+fn by_number<'e>(edits: &[(usize, &'e Edit)]) -> BTreeMap<usize, Vec<(usize, &'e Edit)>> {
+    let mut of_document: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for (index, edit) in edits {
+        of_document.entry(edit.document).or_default().push((*index, *edit));
+    }
+    of_document
 }
 
 /// Finds the edits that can be made together: all of them, or those of one half and then of the other.
@@ -150,16 +156,6 @@ impl<'t> File<'t> {
         Some(Self { mark, text, before: 0, documents: kube_yaml::read(text.as_bytes(), Validation::Warn).documents })
     }
 
-    /// Length of the text in bytes.
-    pub fn len(&self) -> usize {
-        self.text.len()
-    }
-
-    /// The document with a number.
-    pub fn document(&self, number: usize) -> Option<&Document> {
-        self.documents.iter().find(|document| document.number == number)
-    }
-
     /// A document as a file of its own; `None` if it would be read otherwise there.
     pub fn alone(&self, document: &Document) -> Option<Self> {
         let text = self.text.get(document.text.clone())?;
@@ -173,10 +169,7 @@ impl<'t> File<'t> {
 
     /// The edits, by their indices, that a node of the file refuses, whatever the others are.
     pub fn refused_by_nodes(&self, edits: &[(usize, &Edit)]) -> BTreeMap<usize, Refusal> {
-        let mut of_document: BTreeMap<usize, Vec<(usize, &Edit)>> = BTreeMap::new();
-        for (index, edit) in edits {
-            of_document.entry(edit.document).or_default().push((*index, *edit));
-        }
+        let mut of_document = by_number(edits);
         let mut refused = BTreeMap::new();
         for document in &self.documents {
             let own = of_document.remove(&document.number);
@@ -191,8 +184,9 @@ impl<'t> File<'t> {
     /// The whole text with edits, which is read as it is meant.
     pub fn with(&self, edits: &[&Edit]) -> Result<String, Refusal> {
         let values = self.values(edits)?;
-        for writing in [Writing::Styled, Writing::Quoted] {
-            let text = self.written(&values, writing)?;
+        for is_quoted in [false, true] {
+            let texts = self.written(edits, &values, is_quoted)?;
+            let text = self.spliced(&texts).ok_or(Refusal::Unreadable)?;
             if self.reads_as(&text, &values) {
                 return Ok([self.mark, text.as_str()].concat());
             }
@@ -203,23 +197,28 @@ impl<'t> File<'t> {
     /// The whole text with new texts of documents, each of which was read as it is meant alone; `None` if they are read otherwise
     /// together.
     pub fn joined(&self, texts: &BTreeMap<usize, String>) -> Option<String> {
-        let mut new = self.mark.to_owned();
+        let meant = |document: &Document| {
+            let own = kube_yaml::read(texts.get(&document.number)?.as_bytes(), Validation::Warn).documents;
+            own.into_iter().next().map(|own| own.value)
+        };
+        let values: Vec<Option<Value>> = self.documents.iter().map(meant).collect();
+        let text = self.spliced(texts)?;
+        self.reads_as(&text, &values).then(|| [self.mark, text.as_str()].concat())
+    }
+
+    /// The text behind the byte order mark with new texts of documents.
+    fn spliced(&self, texts: &BTreeMap<usize, String>) -> Option<String> {
+        let mut new = String::with_capacity(self.text.len());
         let mut at = 0;
-        let mut meant = Vec::with_capacity(self.documents.len());
         for document in &self.documents {
-            let text = texts.get(&document.number);
-            let own = text.map(|text| kube_yaml::read(text.as_bytes(), Validation::Warn).documents);
-            meant.push(own.map(|own| own.into_iter().next().map(|own| own.value)));
-            if let Some(text) = text {
+            if let Some(text) = texts.get(&document.number) {
                 new.push_str(self.text.get(at..document.text.start)?);
                 new.push_str(text);
                 at = document.text.end;
             }
         }
         new.push_str(self.text.get(at..)?);
-        let values: Vec<Option<Value>> = meant.into_iter().map(Option::flatten).collect();
-        let content = new.get(self.mark.len()..)?;
-        self.reads_as(content, &values).then_some(new)
+        Some(new)
     }
 
     /// The values of the documents after the edits; `None` for a document without any.
@@ -234,18 +233,28 @@ impl<'t> File<'t> {
         self.documents.iter().map(value).collect()
     }
 
-    fn written(&self, values: &[Option<Value>], writing: Writing) -> Result<String, Refusal> {
-        let mut new = String::with_capacity(self.text.len());
-        let mut at = 0;
+    /// The new texts of the documents that get another value, by their numbers.
+    fn written(
+        &self,
+        edits: &[&Edit],
+        values: &[Option<Value>],
+        is_quoted: bool,
+    ) -> Result<BTreeMap<usize, String>, Refusal> {
+        let mut texts = BTreeMap::new();
         for (document, value) in self.documents.iter().zip(values) {
             let Some(value) = value else { continue };
             let text = self.text.get(document.text.clone()).ok_or(Refusal::Unreadable)?;
-            new.push_str(self.text.get(at..document.text.start).ok_or(Refusal::Unreadable)?);
-            new.push_str(&Rewriter::rewrite(text, document, value, writing)?);
-            at = document.text.end;
+            // Items move with their lines first, those of inner lists before those around them, and are changed where they are then.
+            let orders = orders(document, edits)?;
+            let mut text = Cow::Borrowed(text);
+            let mut old = &document.value;
+            for new in orders.iter().chain([value]) {
+                text = Cow::Owned(Rewriter::rewrite(&text, document.syntax, (old, new), is_quoted)?);
+                old = new;
+            }
+            texts.insert(document.number, text.into_owned());
         }
-        new.push_str(self.text.get(at..).ok_or(Refusal::Unreadable)?);
-        Ok(new)
+        Ok(texts)
     }
 
     fn reads_as(&self, text: &str, values: &[Option<Value>]) -> bool {
@@ -257,12 +266,24 @@ impl<'t> File<'t> {
     }
 }
 
+/// The values of a document while its lists get another order, from the innermost lists to the outermost ones.
+fn orders(document: &Document, edits: &[&Edit]) -> Result<Vec<Value>, Refusal> {
+    let is_order = |edit: &&&Edit| edit.document == document.number && matches!(edit.change, Change::Reorder(_));
+    let orders: Vec<&Edit> = edits.iter().filter(is_order).copied().collect();
+    let depths: BTreeSet<usize> = orders.iter().map(|edit| edit.path.len()).collect();
+    let from_depth = |depth: usize| {
+        let inner: Vec<&Edit> = orders.iter().filter(|edit| edit.path.len() >= depth).copied().collect();
+        applied(&document.value, &inner)
+    };
+    depths.into_iter().rev().map(from_depth).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::{Change, Step};
+    use crate::Step;
 
     fn set(document: usize, key: &str) -> Edit {
         Edit { document, path: vec![Step::Key(key.into())], change: Change::Set(json!(2)) }

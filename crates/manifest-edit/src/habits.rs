@@ -112,17 +112,5 @@ fn look_for_spaces(node: &Node, lines: &Lines<'_>, colon: &mut Space, comma: &mu
         _ => None,
     });
     *comma = comma.or(pairs.into_iter().next());
-    match &node.kind {
-        Kind::Mapping(_, entries) => {
-            for entry in entries {
-                look_for_spaces(&entry.value, lines, colon, comma);
-            }
-        }
-        Kind::Sequence(_, items) => {
-            for item in items {
-                look_for_spaces(&item.node, lines, colon, comma);
-            }
-        }
-        Kind::Scalar(_) | Kind::Alias(_) => {}
-    }
+    node.children().for_each(|child| look_for_spaces(child, lines, colon, comma));
 }

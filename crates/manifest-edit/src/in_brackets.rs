@@ -1,6 +1,6 @@
 //! Entries that come into brackets, and go out of them.
 
-use kube_yaml::{Kind, Layout, Node};
+use kube_yaml::{Layout, Node};
 
 use super::change::Refusal;
 use super::collections::Part;
@@ -73,11 +73,6 @@ impl Rewriter<'_> {
 
 /// The offset of the first entry behind an offset, or of the closing bracket.
 fn next_begin(node: &Node, at: usize) -> usize {
-    let close = node.end.saturating_sub(1);
-    let first = match &node.kind {
-        Kind::Mapping(_, entries) => entries.iter().map(|entry| entry.key.begin).find(|begin| *begin > at),
-        Kind::Sequence(_, items) => items.iter().map(|item| item.begin).find(|begin| *begin > at),
-        Kind::Scalar(_) | Kind::Alias(_) => None,
-    };
-    first.unwrap_or(close)
+    let next = node.children().map(|child| child.begin).find(|begin| *begin > at);
+    next.unwrap_or(node.end.saturating_sub(1))
 }

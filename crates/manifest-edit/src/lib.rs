@@ -42,4 +42,4 @@ mod values;
 
 pub use change::{Change, Edit, Refusal, Step};
 pub use edit::{Edited, Refused, edit};
-pub use values::applied;
+pub use values::{applied, apply};

@@ -80,19 +80,13 @@ impl<'t> Lines<'t> {
     }
 }
 
-/// A part of the text that is replaced.
-struct Splice {
-    range: Range<usize>,
-    new: String,
-}
-
-/// The splices of a document.
+/// The splices of a document: the parts of its text that are replaced, and their new texts.
 #[derive(Default)]
-pub(crate) struct Splices(Vec<Splice>);
+pub(crate) struct Splices(Vec<(Range<usize>, String)>);
 
 impl Splices {
     pub fn put(&mut self, range: Range<usize>, new: impl Into<String>) {
-        self.0.push(Splice { range, new: new.into() });
+        self.0.push((range, new.into()));
     }
 
     pub fn insert(&mut self, at: usize, new: impl Into<String>) {
@@ -101,15 +95,15 @@ impl Splices {
 
     /// Returns true if something is inserted at an offset.
     pub fn has_insertion(&self, at: usize) -> bool {
-        self.0.iter().any(|splice| splice.range == (at..at))
+        self.0.iter().any(|(range, _)| *range == (at..at))
     }
 
     /// The text with all splices. Those at the same place keep their order, with insertions before what is replaced.
     pub fn apply(mut self, text: &str) -> Result<String, Refusal> {
-        self.0.sort_by_key(|splice| (splice.range.start, splice.range.end));
+        self.0.sort_by_key(|(range, _)| (range.start, range.end));
         let mut new = String::with_capacity(text.len());
         let mut at = 0;
-        for Splice { range, new: replacement } in &self.0 {
+        for (range, replacement) in &self.0 {
             // Splices that overlap have no slice between them.
             new.push_str(text.get(at..range.start).ok_or(Refusal::Layout)?);
             new.push_str(replacement);

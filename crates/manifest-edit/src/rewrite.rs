@@ -2,30 +2,22 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use kube_yaml::{Document, Key, Kind, Layout, Node, Outline, Style, Syntax};
+use kube_yaml::{Document, Key, Kind, Layout, Node, Style, Syntax, outline};
 use serde_json::Value;
 
-use super::block::{Block, indented, is_collection};
+use super::block::{Block, indent_first, indented, is_collection, is_filled};
 use super::change::{Change, Edit, Refusal, Step};
 use super::flow::Brackets;
 use super::habits::{Habits, Spaces};
 use super::lines::{Lines, Splices};
 use super::scalar::{Around, Former, scalar};
 
-/// The way in which new values are written.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Writing {
-    /// In the style of the place.
-    Styled,
-    /// Every text in double quotes, which have no special cases.
-    Quoted,
-}
-
 /// Changes the text of one document.
 pub(crate) struct Rewriter<'t> {
     pub lines: Lines<'t>,
     pub splices: Splices,
     pub is_json: bool,
+    /// True if every text is written in double quotes, which have no special cases, instead of the style of the place.
     pub is_quoted: bool,
     pub habits: Habits,
     pub spaces: Spaces,
@@ -58,26 +50,29 @@ pub(crate) enum Lead {
 }
 
 impl<'t> Rewriter<'t> {
-    /// The text of a document that has another value.
-    pub fn rewrite(text: &'t str, document: &Document, new: &Value, writing: Writing) -> Result<String, Refusal> {
-        let outline = Outline::of(text, document.syntax).ok_or(Refusal::Unreadable)?;
+    /// The text of a document that has another value than the old one.
+    pub fn rewrite(
+        text: &'t str,
+        syntax: Syntax,
+        (old, new): (&Value, &Value),
+        is_quoted: bool,
+    ) -> Result<String, Refusal> {
+        let root = outline(text, syntax).ok_or(Refusal::Unreadable)?;
         let lines = Lines::of(text);
-        let mut aliased = HashSet::new();
-        find_aliases(&outline.root, &mut aliased);
-        let is_json = document.syntax == Syntax::Json;
+        let is_json = syntax == Syntax::Json;
         let mut rewriter = Self {
             lines,
             splices: Splices::default(),
             is_json,
-            is_quoted: writing == Writing::Quoted,
-            habits: Habits::of(&outline.root, &lines),
-            spaces: if is_json { Spaces::of_json(&outline.root, &lines) } else { Spaces::USUAL },
-            is_kyaml: !is_json && is_kyaml(&outline.root, &lines),
-            aliased,
-            json_unit: json_unit(&outline.root, &lines),
+            is_quoted,
+            habits: Habits::of(&root, &lines),
+            spaces: if is_json { Spaces::of_json(&root, &lines) } else { Spaces::USUAL },
+            is_kyaml: !is_json && is_kyaml(&root, &lines),
+            aliased: aliased(&root),
+            json_unit: json_unit(&root, &lines),
         };
-        let slot = Slot { node: &outline.root, lead: Lead::Root, column: 0, in_flow: false };
-        rewriter.change(slot, &document.value, new)?;
+        let slot = Slot { node: &root, lead: Lead::Root, column: 0, in_flow: false };
+        rewriter.change(slot, old, new)?;
         rewriter.splices.apply(text)
     }
 
@@ -116,13 +111,7 @@ impl<'t> Rewriter<'t> {
         if self.aliased.contains(&node.anchor) {
             return Err(Refusal::Anchor);
         }
-        match &node.kind {
-            Kind::Scalar(_) | Kind::Alias(_) => Ok(()),
-            Kind::Sequence(_, items) => items.iter().try_for_each(|item| self.check_all(&item.node)),
-            Kind::Mapping(_, entries) => entries
-                .iter()
-                .try_for_each(|entry| self.check_all(&entry.key).and_then(|()| self.check_all(&entry.value))),
-        }
+        node.children().try_for_each(|child| self.check_all(child))
     }
 
     /// Writes a new value in the place of the old one.
@@ -135,16 +124,12 @@ impl<'t> Rewriter<'t> {
             return Err(Refusal::Merge);
         }
         let former = self.former(node);
-        let keeps_brackets = match &node.kind {
-            Kind::Mapping(Layout::Flow, entries) => !entries.is_empty(),
-            Kind::Sequence(Layout::Flow, items) => !items.is_empty(),
-            _ => false,
-        };
+        let keeps_brackets = is_in_brackets(node) && is_filled(node);
         if self.is_json || slot.in_flow || keeps_brackets && is_collection(new) {
             let text = if is_collection(new) {
                 self.brackets(node.at, None).value(new)
             } else {
-                scalar(new, former, self.around(true), self.is_quoted)
+                scalar(new, former, self.in_brackets(), self.is_quoted)
             };
             return self.put(slot, &text);
         }
@@ -195,9 +180,7 @@ impl<'t> Rewriter<'t> {
                 let indentation = if new.is_array() { self.habits.dash } else { self.habits.unit };
                 let column = slot.column.saturating_add(indentation);
                 let mut lines = block.lines(new, column);
-                if let Some(first) = lines.first_mut() {
-                    first.insert_str(0, &" ".repeat(column));
-                }
+                indent_first(&mut lines, column);
                 if node.at < node.end {
                     let properties = self.lines.slice(node.begin..node.at).trim_end().len();
                     let from = if properties > 0 { node.begin.saturating_add(properties) } else { colon };
@@ -253,7 +236,7 @@ impl<'t> Rewriter<'t> {
     pub fn brackets(&self, at: usize, style: Option<Style>) -> Brackets<'t> {
         let lines = self.json_unit.map(|unit| (self.lines.newline, self.lines.indentation(at), unit));
         Brackets {
-            around: self.around(true),
+            around: self.in_brackets(),
             style,
             is_quoted: self.is_quoted,
             is_kyaml: self.is_kyaml,
@@ -262,12 +245,8 @@ impl<'t> Rewriter<'t> {
         }
     }
 
-    fn around(&self, in_flow: bool) -> Around {
-        match (self.is_json, in_flow) {
-            (true, _) => Around::Json,
-            (false, true) => Around::Flow,
-            (false, false) => Around::Block,
-        }
+    fn in_brackets(&self) -> Around {
+        if self.is_json { Around::Json } else { Around::Flow }
     }
 
     /// The style and the text of a scalar.
@@ -281,18 +260,21 @@ impl<'t> Rewriter<'t> {
     }
 }
 
-fn find_aliases(node: &Node, aliased: &mut HashSet<usize>) {
-    match &node.kind {
-        Kind::Scalar(_) => {}
-        Kind::Alias(anchor) => aliased.extend(*anchor),
-        Kind::Sequence(_, items) => items.iter().for_each(|item| find_aliases(&item.node, aliased)),
-        Kind::Mapping(_, entries) => {
-            for entry in entries {
-                find_aliases(&entry.key, aliased);
-                find_aliases(&entry.value, aliased);
-            }
+pub(crate) fn is_in_brackets(node: &Node) -> bool {
+    matches!(node.kind, Kind::Mapping(Layout::Flow, _) | Kind::Sequence(Layout::Flow, _))
+}
+
+/// The anchors that aliases refer to.
+fn aliased(root: &Node) -> HashSet<usize> {
+    fn find(node: &Node, aliased: &mut HashSet<usize>) {
+        if let Kind::Alias(anchor) = node.kind {
+            aliased.extend(anchor);
         }
+        node.children().for_each(|child| find(child, aliased));
     }
+    let mut aliased = HashSet::new();
+    find(root, &mut aliased);
+    aliased
 }
 
 fn is_kyaml(root: &Node, lines: &Lines<'_>) -> bool {
@@ -326,22 +308,18 @@ fn refusal(node: &Node, aliased: &HashSet<usize>) -> Option<Refusal> {
 /// The edits of a document, by their indices, that a node refuses which is changed or is around it. They are found in one walk, however
 /// many they are.
 pub(crate) fn refused_by_nodes(text: &str, document: &Document, edits: &[(usize, &Edit)]) -> BTreeMap<usize, Refusal> {
-    let mut refused = BTreeMap::new();
-    if let Some(outline) = Outline::of(text, document.syntax) {
-        let mut aliased = HashSet::new();
-        find_aliases(&outline.root, &mut aliased);
-        let mut walk = Walk { aliased, refused: &mut refused };
-        walk.node(&outline.root, Some(&document.value), edits.to_vec(), 0);
-    }
-    refused
+    let Some(root) = outline(text, document.syntax) else { return BTreeMap::new() };
+    let mut walk = Walk { aliased: aliased(&root), refused: BTreeMap::new() };
+    walk.node(&root, Some(&document.value), edits.to_vec(), 0);
+    walk.refused
 }
 
-struct Walk<'r> {
+struct Walk {
     aliased: HashSet<usize>,
-    refused: &'r mut BTreeMap<usize, Refusal>,
+    refused: BTreeMap<usize, Refusal>,
 }
 
-impl Walk<'_> {
+impl Walk {
     /// Visits a node to which the first steps of these edits lead.
     fn node(&mut self, node: &Node, value: Option<&Value>, edits: Vec<(usize, &Edit)>, depth: usize) {
         if let Some(refusal) = refusal(node, &self.aliased) {
@@ -357,7 +335,7 @@ impl Walk<'_> {
                     now == Some(new)
                 }
                 Change::Remove => edit.path.len() == depth && refusal != Refusal::Anchor,
-                Change::Insert { .. } => false,
+                Change::Insert { .. } | Change::Reorder(_) => false,
             };
             let changed = edits.into_iter().filter(|(_, edit)| !is_harmless(edit));
             self.refused.extend(changed.map(|(index, _)| (index, refusal)));
@@ -386,9 +364,9 @@ impl Walk<'_> {
                 }
             }
             Kind::Sequence(_, items) => {
-                for (step, edits) in below {
+                for (step, mut edits) in below {
                     // A new item does not change the one that is at its place.
-                    let edits: Vec<_> = edits.into_iter().filter(|(_, edit)| !is_new_item(edit, deeper)).collect();
+                    edits.retain(|(_, edit)| edit.path.len() > deeper || !matches!(edit.change, Change::Insert { .. }));
                     if let Step::Index(index) = step
                         && let Some(item) = items.get(*index)
                     {
@@ -399,9 +377,4 @@ impl Walk<'_> {
             Kind::Mapping(..) | Kind::Scalar(_) | Kind::Alias(_) => {}
         }
     }
-}
-
-/// Returns true if an edit puts a new item into the list in front of the last of its steps.
-fn is_new_item(edit: &Edit, depth: usize) -> bool {
-    edit.path.len() == depth && matches!(edit.change, Change::Insert { .. })
 }

@@ -29,7 +29,7 @@ pub(crate) fn scalar(value: &Value, former: Option<Former<'_>>, around: Around, 
         Value::String(text) if around == Around::Json => json(text),
         Value::String(text) if is_quoted => double_quoted(text),
         Value::String(text) => match former.map(|former| former.style) {
-            Some(Style::SingleQuoted) if may_be_single_quoted(text) => format!("'{}'", text.replace('\'', "''")),
+            Some(Style::SingleQuoted) if text.chars().all(is_visible) => format!("'{}'", text.replace('\'', "''")),
             Some(Style::DoubleQuoted | Style::SingleQuoted) => double_quoted(text),
             _ if may_be_plain(text, around) => text.clone(),
             _ => double_quoted(text),
@@ -85,10 +85,6 @@ fn is_visible(character: char) -> bool {
         && !matches!(character,
             '\u{AD}' | '\u{61C}' | '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{FE00}'..='\u{FE0F}'
             | '\u{FEFF}' | '\u{FFF0}'..='\u{FFFF}' | '\u{E0000}'..='\u{10FFFF}')
-}
-
-fn may_be_single_quoted(text: &str) -> bool {
-    text.chars().all(is_visible)
 }
 
 fn double_quoted(text: &str) -> String {

@@ -1,47 +1,130 @@
 //! Edits of values: what an edited text has to mean.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde_json::{Map, Value};
 
-use super::change::Refusal;
-use super::change::{Change, Edit, Step};
+use super::change::{Change, Edit, Refusal, Step};
 
 /// A value with edits applied. The indices of all edits are those of the given value: values are set first, then entries
-/// and items are removed and inserted, the last ones first. A value behind the end of a list is appended, and mappings on the way that
-/// do not exist are made. Removing what does not exist changes nothing.
+/// and items are removed, inserted and put in another order, the last ones first. A value behind the end of a list is appended, and
+/// mappings on the way that do not exist are made. Removing what does not exist changes nothing. An edit below a value that another one
+/// sets as a whole is refused: the new value need not have that place.
 pub fn applied(value: &Value, edits: &[&Edit]) -> Result<Value, Refusal> {
+    check_overlap(edits)?;
     let mut value = value.clone();
-    let mut shifts: Vec<(&[Step], Shift<'_>)> = Vec::new();
+    let mut lists: BTreeMap<&[Step], Shifts<'_>> = BTreeMap::new();
+    let mut shifts: BTreeMap<(&[Step], bool), Shifts<'_>> = BTreeMap::new();
     for edit in edits {
-        match &edit.change {
-            Change::Set(new) => set(&mut value, &edit.path, normal(new))?,
-            Change::Insert { value, rank } => shifts.push((&edit.path, Shift::Insert(*rank, value))),
-            Change::Remove => shifts.push((&edit.path, Shift::Remove)),
+        if let Change::Reorder(order) = &edit.change {
+            check_order(&mut value, &edit.path, order)?;
+            let list = lists.entry(&edit.path).or_default();
+            if list.order.replace(order).is_some_and(|other| other != order) {
+                return Err(Refusal::Overlap);
+            }
         }
     }
-    shifts.sort_by(|(a, first), (b, second)| a.cmp(b).then(first.order().cmp(&second.order())));
-    shifts.dedup_by(|(a, first), (b, second)| a == b && matches!((first, second), (Shift::Remove, Shift::Remove)));
-    for (path, shift) in shifts.into_iter().rev() {
-        match shift {
-            Shift::Insert(_, new) => insert(&mut value, path, normal(new))?,
-            Shift::Remove => remove(&mut value, path),
+    for edit in edits {
+        let above = edit.path.split_last().map(|(_, above)| above);
+        match (&edit.change, above.and_then(|above| lists.get_mut(above)), edit.path.last()) {
+            (Change::Set(new), ..) => set(&mut value, &edit.path, normal(new))?,
+            (Change::Reorder(_), ..) => {}
+            (change, Some(list), Some(Step::Index(index))) => list.add(*index, change),
+            (change, ..) => shifts.entry((&edit.path, false)).or_default().add(0, change),
         }
+    }
+    shifts.extend(lists.into_iter().map(|(path, list)| ((path, true), list)));
+    // A place comes before those below it, which are changed first.
+    for ((path, _), shift) in shifts.into_iter().rev() {
+        shift.apply(&mut value, path)?;
     }
     Ok(value)
 }
 
-/// A change after which the items behind it have other indices.
-enum Shift<'e> {
-    Insert(usize, &'e Value),
-    Remove,
+/// Makes one edit of a value, at a place that the value has now.
+pub fn apply(value: &mut Value, path: &[Step], change: &Change) -> Result<(), Refusal> {
+    match change {
+        Change::Set(new) => return set(value, path, normal(new)),
+        Change::Insert { value: new, .. } => return insert(value, path, normal(new)),
+        Change::Remove => remove(value, path),
+        Change::Reorder(order) => {
+            check_order(value, path, order)?;
+            return Shifts { order: Some(order), ..Shifts::default() }.apply(value, path);
+        }
+    }
+    Ok(())
 }
 
-impl Shift<'_> {
-    /// The order at one place: new items are before the one that is removed.
-    fn order(&self) -> (bool, usize) {
-        match self {
-            Self::Insert(rank, _) => (false, *rank),
-            Self::Remove => (true, 0),
+/// Refuses an order that does not have each item of a list once.
+fn check_order(value: &mut Value, path: &[Step], order: &[usize]) -> Result<(), Refusal> {
+    let Some(Value::Array(items)) = below(value, path) else { return Err(Refusal::NoPlace) };
+    let known: BTreeSet<usize> = order.iter().copied().collect();
+    let is_whole = known.len() == order.len() && known.into_iter().eq(0..items.len());
+    if is_whole { Ok(()) } else { Err(Refusal::NoPlace) }
+}
+
+/// Refuses edits below a value that is set as a whole.
+fn check_overlap(edits: &[&Edit]) -> Result<(), Refusal> {
+    let mut places: Vec<(&[Step], bool)> =
+        edits.iter().map(|edit| (edit.path.as_slice(), matches!(edit.change, Change::Set(_)))).collect();
+    places.sort_unstable();
+    let mut whole: Option<&[Step]> = None;
+    for (path, is_set) in places {
+        if whole.is_some_and(|whole| path.len() > whole.len() && path.starts_with(whole)) {
+            return Err(Refusal::Overlap);
         }
+        if is_set {
+            whole = Some(path);
+        }
+    }
+    Ok(())
+}
+
+/// Changes after which items have other indices: those at one place, or all of a list that gets another order.
+#[derive(Default)]
+struct Shifts<'e> {
+    order: Option<&'e Vec<usize>>,
+    /// The new items, each with its place and its rank.
+    inserted: Vec<(usize, usize, &'e Value)>,
+    removed: BTreeSet<usize>,
+}
+
+impl<'e> Shifts<'e> {
+    fn add(&mut self, index: usize, change: &'e Change) {
+        match change {
+            Change::Insert { value, rank } => self.inserted.push((index, *rank, value)),
+            Change::Remove => drop(self.removed.insert(index)),
+            Change::Set(_) | Change::Reorder(_) => {}
+        }
+    }
+
+    fn apply(mut self, value: &mut Value, path: &[Step]) -> Result<(), Refusal> {
+        self.inserted.sort_by_key(|(index, rank, _)| (*index, *rank));
+        if let Some(order) = self.order {
+            let Some(Value::Array(items)) = below(value, path) else { return Err(Refusal::NoPlace) };
+            *items = self.ordered(items, order);
+            return Ok(());
+        }
+        // New items are before the one that is removed.
+        if !self.removed.is_empty() {
+            remove(value, path);
+        }
+        self.inserted.iter().rev().try_for_each(|(.., new)| insert(value, path, normal(new)))
+    }
+
+    /// The items of a list in another order, with those that come and without those that go. Items behind the ordered ones were appended.
+    fn ordered(&self, items: &[Value], order: &[usize]) -> Vec<Value> {
+        let mut inserted: BTreeMap<usize, Vec<Value>> = BTreeMap::new();
+        for (index, _, new) in &self.inserted {
+            inserted.entry(*index).or_default().push(normal(new));
+        }
+        let mut all = inserted.remove(&0).unwrap_or_default();
+        for index in order.iter().copied().chain(order.len()..items.len()) {
+            all.extend(items.get(index).filter(|_| !self.removed.contains(&index)).cloned());
+            all.extend(inserted.remove(&index.saturating_add(1)).unwrap_or_default());
+        }
+        all.extend(inserted.into_values().flatten());
+        all
     }
 }
 

@@ -8,8 +8,6 @@
 
 use std::collections::BTreeSet;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use structured_merge::{
     Change, FieldPath, FieldSet, GroupVersionKind, Lookup, ManagedFieldsEntry, Op, Operation, Ownership, PathElement,
@@ -19,23 +17,8 @@ use structured_merge::{
 use crate::compare::{Class, FieldChange, LiveObject, Policy, Redactor, Secrecy, unreadable_owners};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::live::Target;
-use crate::owners::Owner;
+use crate::owners::Transfer;
 use crate::rules::Glob;
-
-/// A field whose owners change.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Transfer {
-    /// The field.
-    pub path: FieldPath,
-    /// The managers that lose it, each once; empty if the new owner only joins the present ones.
-    pub from: Vec<String>,
-    /// The manager that owns it afterwards.
-    pub to: String,
-    /// The owners that lose it, with the users behind them (`--audit-log`).
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub owners: Vec<Owner>,
-}
 
 /// The manager that gets fields, and the managers that lose them.
 #[derive(Clone, Copy, Debug)]

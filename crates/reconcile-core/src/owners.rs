@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use structured_merge::Operation;
+use structured_merge::{FieldPath, ManagedFieldsEntry, Operation};
 
 /// Longest name of a field manager, in bytes (apimachinery `pkg/apis/meta/v1/validation`, `FieldManagerMaxLength`).
 pub const MAX_MANAGER: usize = 128;
@@ -28,6 +28,20 @@ pub struct Owner {
     /// The users who wrote, or may have (`--audit-log`).
     #[serde(flatten)]
     pub users: AuditAnswer,
+}
+
+/// The owner of an entry, not marked as a manual change.
+impl From<&ManagedFieldsEntry> for Owner {
+    fn from(entry: &ManagedFieldsEntry) -> Self {
+        Self {
+            manager: entry.manager.clone(),
+            operation: entry.operation,
+            subresource: entry.subresource.clone(),
+            time: entry.time.clone(),
+            manual: false,
+            users: AuditAnswer::default(),
+        }
+    }
 }
 
 impl Owner {
@@ -146,6 +160,21 @@ impl User {
     pub fn named(&self) -> Self {
         Self { name: self.name.clone(), impersonated_by: self.impersonated_by.clone(), ..Self::default() }
     }
+}
+
+/// A field whose owners change.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Transfer {
+    /// The field.
+    pub path: FieldPath,
+    /// The managers that lose it, each once; empty if the new owner only joins the present ones.
+    pub from: Vec<String>,
+    /// The manager that owns it afterwards.
+    pub to: String,
+    /// The owners that lose it, with the users behind them (`--audit-log`).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub owners: Vec<Owner>,
 }
 
 /// The times of a live object that bound the writes of others, in seconds since 1970.

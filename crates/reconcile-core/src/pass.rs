@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::compare::ObjectVerdict;
+use crate::compare::ObjectDiff;
 use crate::diagnostic::Diagnostic;
 
 /// The outcome of `apply` for one object.
@@ -53,15 +53,15 @@ pub struct TurnResult {
     pub hint: Option<String>,
     /// The warnings that only the write returned.
     pub notes: Vec<String>,
-    /// The new verdict, if the object changed in the meantime.
-    pub new_verdict: Option<Box<ObjectVerdict>>,
+    /// The new differences, if the object changed in the meantime.
+    pub new_diff: Option<Box<ObjectDiff>>,
     /// True if a later run does it: objects that were applied are not ready yet.
     pub postponed: bool,
 }
 
 impl From<Outcome> for TurnResult {
     fn from(outcome: Outcome) -> Self {
-        Self { outcome, error: None, reason: None, hint: None, notes: Vec::new(), new_verdict: None, postponed: false }
+        Self { outcome, error: None, reason: None, hint: None, notes: Vec::new(), new_diff: None, postponed: false }
     }
 }
 

@@ -10,7 +10,6 @@ use reconcile_core::text::{listed, visible, width, yaml_in_order};
 use serde::{Serialize, Serializer};
 use structured_merge::ObjectKey;
 
-use crate::formats::json::document;
 use crate::model::diagnostic::of_run;
 use crate::model::{ClusterInfo, EXIT_DRIFT, EXIT_INCOMPLETE, EXIT_SUCCESS, Failure};
 use crate::words::styled::{Role, Styled};
@@ -39,8 +38,9 @@ pub struct AccessReport {
     permissions: Vec<Reviewed>,
     #[serde(serialize_with = "sentences")]
     optional: Vec<Permission>,
+    /// The errors of the run.
     #[serde(serialize_with = "of_run")]
-    errors: Vec<Diagnostic>,
+    pub errors: Vec<Diagnostic>,
 }
 
 /// Roles that are not granted, because others may have written the record that asks for them.
@@ -73,13 +73,10 @@ impl AccessReport {
             () if is(Some(false)) => EXIT_DRIFT,
             () => EXIT_SUCCESS,
         };
-        let api_version = "kubectl-reconcile/v1";
-        let kind = "AccessReport";
-        let command = "access";
         Self {
-            api_version,
-            kind,
-            command,
+            api_version: "kubectl-reconcile/v1",
+            kind: "AccessReport",
+            command: "access",
             exit_code,
             cluster: None,
             roles,
@@ -120,16 +117,6 @@ impl AccessReport {
         }
         let record = format!("the parent {parent} of the apply set");
         Self { withheld: Some(Withheld { record, reason: OF_LIST, roles }), ..self }
-    }
-
-    /// The errors of the run.
-    pub fn errors(&self) -> &[Diagnostic] {
-        &self.errors
-    }
-
-    /// `-o json`
-    pub fn json(&self) -> String {
-        document(self)
     }
 
     /// `-o yaml`: the roles, each after a comment with its purpose, and their bindings.
@@ -176,8 +163,7 @@ impl AccessReport {
         let mut text = Styled::new();
         for reviewed in self.permissions.iter().filter(|reviewed| reviewed.allowed == Some(false)) {
             let purposes = Purpose::listed(&reviewed.purposes);
-            text.push(Role::Error, format!("missing for {purposes}: {}", reviewed.permission));
-            text.line_end();
+            text.line(Role::Error, format!("missing for {purposes}: {}", reviewed.permission));
         }
         text.append(self.summary());
         text
@@ -196,8 +182,8 @@ impl AccessReport {
         if count(None) > 0 {
             let _ = write!(sentence, ", {} unknown", count(None));
         }
-        let mut text = Styled::new().with(Role::Plain, sentence);
-        text.line_end();
+        let mut text = Styled::new();
+        text.line(Role::Plain, sentence);
         text
     }
 }
@@ -256,8 +242,7 @@ fn table(permissions: &[Reviewed]) -> Styled {
         text.push(style, format!("{}  ", line.answer.word()));
         text.push(Role::Name, padded(&line.resource, resources));
         text.push(Role::Note, padded(&line.scope, scopes));
-        text.push(Role::Plain, line.verbs.clone());
-        text.line_end();
+        text.line(Role::Plain, line.verbs.clone());
     }
     text
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use reconcile_core::compare::{Action, Class, REDACTED};
+use reconcile_core::compare::{Action, Class, FieldChange, REDACTED};
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::manifest::Packed;
 use reconcile_core::object::Shard;
@@ -10,7 +10,7 @@ use serde_json::Value;
 use structured_merge::{FieldPath, ObjectKey, Op, PathElement};
 
 use crate::merge::MergeInput;
-use crate::model::{ChangeReport, ClusterInfo, Command, ObjectReport, Report};
+use crate::model::{ClusterInfo, Command, ObjectReport, Report};
 use crate::words::value::number::counted;
 
 /// The reports of an earlier `diff`, one for each of its clusters.
@@ -96,7 +96,7 @@ impl Baseline {
 impl KnownDifferences {
     fn of(report: &Report, has_base: bool) -> Self {
         let has_base = has_base || report.base.is_some();
-        let entry = |change: &ChangeReport| {
+        let entry = |change: &FieldChange| {
             let key = (change.path.clone(), found_again(change.class, has_base));
             let (live, desired) = (change.live.clone(), change.desired.clone());
             (key, KnownChange { live, desired, is_drift: change.is_drift(), follows: !change.follows.is_empty() })
@@ -112,7 +112,7 @@ impl KnownDifferences {
         let objects = report.objects.iter().map(|object| (object.key.clone(), known(object))).collect();
         // Without a set, the former ones stay.
         let renamed = report.objects.iter().filter(|_| report.apply_set.is_some());
-        let former = renamed.filter_map(|object| Some((former(object)?, object.resource_version.clone())));
+        let former = renamed.filter_map(|object| Some((object.former()?, object.resource_version.clone())));
         Self { objects, former: former.collect(), has_base }
     }
 
@@ -185,7 +185,7 @@ impl KnownDifferences {
     pub fn resolved(&self, objects: &[ObjectReport], shard: Option<Shard>) -> usize {
         let now: HashMap<&ObjectKey, &ObjectReport> = objects.iter().map(|object| (&object.key, object)).collect();
         let known_as_one: BTreeSet<ObjectKey> =
-            objects.iter().filter(|object| object.is_known()).filter_map(former).collect();
+            objects.iter().filter(|object| object.is_known()).filter_map(ObjectReport::former).collect();
         let resolved = self.objects.iter().map(|(key, known)| match now.get(key) {
             None if !known.is_in_input => 0,
             None if shard.is_some_and(|shard| !shard.has(key)) => 0,
@@ -223,7 +223,7 @@ impl KnownObject {
 }
 
 /// Both items of a list of which one comes and one goes, if the change follows from another object.
-fn renamed_items(change: &ChangeReport) -> Vec<(Vec<PathElement>, String)> {
+fn renamed_items(change: &FieldChange) -> Vec<(Vec<PathElement>, String)> {
     let is_one = change.op == Op::Change && !change.follows.is_empty();
     let values = [&change.live, &change.desired].into_iter().filter(|_| is_one);
     values.filter_map(|value| item(&change.path, value.as_deref())).collect()
@@ -233,11 +233,6 @@ fn renamed_items(change: &ChangeReport) -> Vec<(Vec<PathElement>, String)> {
 fn item(path: &FieldPath, value: Option<&Value>) -> Option<(Vec<PathElement>, String)> {
     let (element, above) = path.elements().split_last()?;
     matches!(element, PathElement::Key(_)).then_some((above.to_vec(), value?.to_string()))
-}
-
-/// The former object of one under a new name.
-fn former(object: &ObjectReport) -> Option<ObjectKey> {
-    Some(ObjectKey { name: object.renamed_from.clone()?, ..object.key.clone() })
 }
 
 /// The class by which a difference is found again. With a base, the same values are the same difference, whichever side is said to have

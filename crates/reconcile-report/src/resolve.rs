@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use reconcile_core::compare::{Action, Class, Conflict};
+use reconcile_core::compare::{Action, Class, Conflict, DiffNotes, FieldChange, ObjectDiff};
 use reconcile_core::resolve::{Choice, Decisions, Difference};
-use structured_merge::{FieldPath, ObjectKey};
+use structured_merge::ObjectKey;
 
 use crate::formats::text;
 use crate::groups::EqualChanges;
 use crate::model::object::Details;
-use crate::model::{ChangeReport, Command, FailOn, ObjectDiff, ObjectMessages, ObjectReport, Report};
+use crate::model::{Command, FailOn, ObjectMessages, ObjectReport, Report};
 use crate::view::View;
 use crate::words::label::planned;
 use crate::words::styled::{Role, Styled};
@@ -27,7 +27,7 @@ pub fn questions(report: &Report) -> Vec<Question> {
     let is_open =
         |object: &&ObjectReport| matches!(object.diff.action, Action::Create | Action::Update | Action::Replace);
     let objects: Vec<&ObjectReport> = report.objects.iter().filter(is_open).collect();
-    let equal = EqualChanges::of(&objects, |_, change| change.is_drift());
+    let equal = EqualChanges::of(&objects, FieldChange::is_drift);
     let mut questions = Vec::new();
     for (at, object) in objects.iter().enumerate() {
         for group in equal.beginning_at(at) {
@@ -40,10 +40,10 @@ pub fn questions(report: &Report) -> Vec<Question> {
         let drift = rest.as_ref().unwrap_or(object).diff.changes.iter().filter(|change| change.is_drift());
         if object.key.gvk.is_crd() {
             // A definition is shown by its versions, as a whole.
-            let all: Vec<ChangeReport> = drift.cloned().collect();
+            let all: Vec<FieldChange> = drift.cloned().collect();
             questions.push(Question { objects: vec![about(object, all)] });
         } else {
-            let one = |change: &ChangeReport| Question { objects: vec![about(object, vec![change.clone()])] };
+            let one = |change: &FieldChange| Question { objects: vec![about(object, vec![change.clone()])] };
             questions.extend(drift.map(one));
         }
     }
@@ -51,44 +51,39 @@ pub fn questions(report: &Report) -> Vec<Question> {
 }
 
 /// The report of an object with its own change at the same path.
-fn about_same(object: &ObjectReport, change: &ChangeReport) -> Option<ObjectReport> {
-    let is_it = |own: &&ChangeReport| own.path == change.path && own.class == change.class;
+fn about_same(object: &ObjectReport, change: &FieldChange) -> Option<ObjectReport> {
+    let is_it = |own: &&FieldChange| own.path == change.path && own.class == change.class;
     let own = object.diff.changes.iter().find(is_it)?;
     Some(about(object, vec![own.clone()]))
 }
 
 /// The report of an object with some of its changes alone: everything else of it is left out, as there may be many questions about it.
-fn about(object: &ObjectReport, changes: Vec<ChangeReport>) -> ObjectReport {
-    let ObjectReport { key, renamed_from, release, source, resource_version, position, diff, messages, run, details } =
-        object;
-    let own = |conflict: &&Conflict| changes.iter().any(|change| is_at_or_below(&conflict.path, &change.path));
+fn about(object: &ObjectReport, changes: Vec<FieldChange>) -> ObjectReport {
+    let ObjectReport { diff, messages, .. } = object;
+    let own = |conflict: &&Conflict| changes.iter().any(|change| change.path.is_prefix_of(&conflict.path));
     let conflicts = diff.conflicts.iter().filter(own).cloned().collect();
-    let line = |change: &ChangeReport| Some((change.path.clone(), object.line_of(&change.path)?));
+    let line = |change: &FieldChange| Some((change.path.clone(), object.line_of(&change.path)?));
     let lines = changes.iter().filter_map(line).collect();
     ObjectReport {
-        key: key.clone(),
-        renamed_from: renamed_from.clone(),
-        release: release.clone(),
-        source: source.clone(),
-        resource_version: resource_version.clone(),
-        position: *position,
+        key: object.key.clone(),
+        renamed_from: object.renamed_from.clone(),
+        release: object.release.clone(),
+        source: object.source.clone(),
+        resource_version: object.resource_version.clone(),
+        position: object.position,
         diff: ObjectDiff {
             base: diff.base,
             side: diff.side,
             replacement: diff.replacement,
             changes,
             conflicts,
+            notes: DiffNotes { versions: diff.notes.versions.clone(), ..DiffNotes::default() }.into(),
             ..ObjectDiff::new(diff.action, diff.evidence)
         },
         messages: ObjectMessages { warnings: Vec::new(), server_warnings: 0, ..ObjectMessages::clone(messages) }.into(),
-        run: run.clone(),
-        details: Details { lines, versions: details.versions.clone(), ..Details::default() }.into(),
+        run: object.run.clone(),
+        details: Details { lines, ..Details::default() }.into(),
     }
-}
-
-/// Returns true if a path is the other one, or below it.
-fn is_at_or_below(path: &FieldPath, other: &FieldPath) -> bool {
-    path.elements().starts_with(other.elements())
 }
 
 impl Question {
@@ -105,12 +100,12 @@ impl Question {
     /// The differences.
     pub fn differences(&self) -> impl Iterator<Item = Difference> {
         self.objects.iter().flat_map(|object| {
-            let difference = |change: &ChangeReport| Difference {
+            let difference = |change: &FieldChange| Difference {
                 key: object.key.clone(),
                 // Under a new name, the object is created.
                 action: if object.renamed_from.is_some() { Action::Create } else { object.diff.action },
                 replacement: object.diff.replacement,
-                change: change.field_change(),
+                change: change.clone(),
             };
             object.diff.changes.iter().map(difference)
         })
@@ -165,7 +160,7 @@ impl Question {
     pub fn refusal_to_apply(&self) -> Option<String> {
         let conflicts = || self.objects.iter().flat_map(|object| &object.diff.conflicts);
         let refusal = |difference: &Difference| {
-            let is_blocked = conflicts().any(|conflict| is_at_or_below(&conflict.path, &difference.change.path));
+            let is_blocked = conflicts().any(|conflict| difference.change.path.is_prefix_of(&conflict.path));
             difference.refusal_to_apply(is_blocked)
         };
         self.refusal(refusal)
@@ -202,22 +197,20 @@ pub fn plan(decisions: &Decisions) -> Styled {
         let fields = differences.iter().filter(|difference| !difference.is_whole_object());
         let fields: Vec<String> = fields.map(|difference| difference.change.path.to_string()).collect();
         let fields = if fields.is_empty() { String::new() } else { format!(": {}", fields.join(", ")) };
-        text.push(role, format!("{words} {key}{fields}"));
-        text.line_end();
+        text.line(role, format!("{words} {key}{fields}"));
     }
     let skipped = decisions.with(|choice| *choice == Choice::Skip).count();
     if skipped > 0 {
-        text.push(Role::Note, counted(skipped, "difference stays as it is", "differences stay as they are"));
-        text.line_end();
+        text.line(Role::Note, counted(skipped, "difference stays as it is", "differences stay as they are"));
     }
     text
 }
 
 #[cfg(test)]
 mod tests {
-    use reconcile_core::compare::{FieldChange, Replacement};
+    use reconcile_core::compare::Replacement;
     use serde_json::json;
-    use structured_merge::GroupVersionKind;
+    use structured_merge::{FieldPath, GroupVersionKind};
 
     use super::*;
     use crate::theme::plain;

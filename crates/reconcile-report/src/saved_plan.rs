@@ -5,24 +5,24 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use reconcile_core::compare::{Action, Class};
+use reconcile_core::compare::{Action, Class, FieldChange};
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::exact;
 use reconcile_core::object::Shard;
 use reconcile_core::plan::deletion::DeletionKind;
+use reconcile_core::rare::is_zero;
 use reconcile_core::resolve::Consent;
 use reconcile_core::text::listed;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::Value;
-use structured_merge::{FieldPath, ObjectKey, Op};
+use structured_merge::{FieldPath, ObjectKey};
 
 use crate::baseline::{is_hidden, is_same};
-use crate::model::identity::{StartTime, ToolInfo, key};
-use crate::model::object::bounded_value::begin_document;
+use crate::model::identity::{KeyFields, StartTime, ToolInfo, key};
 use crate::model::report::{Fixed, api_version, exactly};
-use crate::model::{ChangeReport, ClusterInfo, ObjectReport, Report};
+use crate::model::{ClusterInfo, ObjectReport, Report};
 use crate::words::value::number::counted;
+use reconcile_core::bounded_value::begin_document;
 
 /// Most objects that an error names.
 const NAMED: usize = 5;
@@ -156,11 +156,6 @@ struct PlannedObject {
     object: ObjectReport,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_zero(number: &usize) -> bool {
-    *number == 0
-}
-
 fn kind<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Fixed, D::Error> {
     exactly(deserializer, "Plan")
 }
@@ -168,10 +163,8 @@ fn kind<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Fixed, D::Error> {
 impl ManifestDigest {
     /// The digest of an object.
     pub fn new(key: &ObjectKey, digest: String) -> Self {
-        let ObjectKey { gvk, namespace, name } = key;
-        let api_version = gvk.api_version();
-        let kind = gvk.kind.clone();
-        Self { api_version, kind, namespace: namespace.clone(), name: name.clone(), digest }
+        let KeyFields { api_version, kind, namespace, name } = key.into();
+        Self { api_version, kind, namespace, name, digest }
     }
 
     fn key(&self) -> ObjectKey {
@@ -224,11 +217,6 @@ impl SavedPlan {
         }
         plan.places = plan.objects.iter().enumerate().map(|(place, one)| (one.object.key.clone(), place)).collect();
         Ok(plan)
-    }
-
-    /// The text of the document.
-    pub fn document(&self) -> String {
-        crate::formats::json::document(self)
     }
 
     /// The deletions that the plan allows.
@@ -308,10 +296,10 @@ impl SavedPlan {
             && conflicts(planned) == conflicts(now)
             && known.len() == new.len()
             && both.all(|(known, new)| {
-                let may_be_same = !is_covered && new.desired.is_some_and(is_hidden);
-                (known.path, known.op) == (new.path, new.op)
-                    && is_same(known.live, new.live, is_untouched)
-                    && (may_be_same || is_same(known.desired, new.desired, is_covered))
+                let may_be_same = !is_covered && new.desired.as_deref().is_some_and(is_hidden);
+                (&known.path, known.op) == (&new.path, new.op)
+                    && is_same(known.live.as_deref(), new.live.as_deref(), is_untouched)
+                    && (may_be_same || is_same(known.desired.as_deref(), new.desired.as_deref(), is_covered))
             });
         match is_planned {
             true if !is_covered && writes_hidden(now) => Consent::NotCovered,
@@ -321,30 +309,16 @@ impl SavedPlan {
     }
 }
 
-/// A difference, without its class and its managers.
-struct Difference<'c> {
-    path: &'c FieldPath,
-    op: Op,
-    live: Option<&'c Value>,
-    desired: Option<&'c Value>,
-}
-
-impl<'c> Difference<'c> {
-    fn of(ChangeReport { path, op, live, desired, .. }: &'c ChangeReport) -> Self {
-        Self { path, op: *op, live: live.as_deref(), desired: desired.as_deref() }
-    }
-}
-
 /// The differences that an apply would write.
-fn differences(object: &ObjectReport) -> Vec<Difference<'_>> {
+fn differences(object: &ObjectReport) -> Vec<&FieldChange> {
     let is_write =
-        |change: &&ChangeReport| change.is_drift() || matches!(change.class, Class::Adopted | Class::Released);
-    object.diff.changes.iter().filter(is_write).map(Difference::of).collect()
+        |change: &&FieldChange| change.is_drift() || matches!(change.class, Class::Adopted | Class::Released);
+    object.diff.changes.iter().filter(is_write).collect()
 }
 
 /// Returns true if an apply would write a value that the report hides.
 fn writes_hidden(object: &ObjectReport) -> bool {
-    differences(object).iter().any(|difference| difference.desired.is_some_and(is_hidden))
+    differences(object).iter().any(|change| change.desired.as_deref().is_some_and(is_hidden))
 }
 
 impl PlanFlags {

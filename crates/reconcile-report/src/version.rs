@@ -24,8 +24,9 @@ pub struct VersionReport {
     cluster: Option<ClusterInfo>,
     #[serde(skip_serializing_if = "Option::is_none")]
     skew: Option<Skew>,
+    /// The errors for which the server could not be asked.
     #[serde(serialize_with = "of_run")]
-    errors: Vec<Diagnostic>,
+    pub errors: Vec<Diagnostic>,
 }
 
 #[derive(Debug, Serialize)]
@@ -96,21 +97,14 @@ impl VersionReport {
         if let Some(Skew { support, .. }) = &self.skew {
             let (role, said) = support.said();
             text.push(Role::Plain, "skew:   ");
-            text.push(role, said);
-            text.line_end();
+            text.line(role, said);
         }
         text
-    }
-
-    /// The errors for which the server could not be asked.
-    pub fn errors(&self) -> &[Diagnostic] {
-        &self.errors
     }
 }
 
 fn line(text: &mut Styled, name: &str, value: &str) {
-    text.push(Role::Plain, format!("{:<8}{value}", format!("{name}:")));
-    text.line_end();
+    text.line(Role::Plain, format!("{:<8}{value}", format!("{name}:")));
 }
 
 impl Support {

@@ -102,6 +102,11 @@ impl View {
         objects
     }
 
+    /// The number of things of a kind that are shown: at most `bound`, or all of them with `--full`.
+    pub(crate) fn most(&self, bound: usize) -> usize {
+        if self.full { usize::MAX } else { bound }
+    }
+
     /// The width into which hints are broken, if they are.
     pub(crate) fn hint_columns(&self) -> Option<usize> {
         self.wraps_hints.then_some(self.width)

@@ -5,9 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::object::PathStack;
-use crate::object::{FieldPath, PathElement, SERVER_METADATA, Scalar};
-use crate::schema::{ListKind, TypeRef, item_element, same_scalar};
+use crate::object::{FieldPath, PathElement, PathStack, SERVER_METADATA, Scalar};
+use crate::schema::{ListKind, TypeRef, all_different, item_element, same_scalar};
 
 /// Kind of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -119,11 +118,7 @@ fn elements<'v>(items: &'v [Value], schema: TypeRef<'_>) -> Option<Vec<Item<'v>>
         return None;
     }
     let elements: Option<Vec<Item<'v>>> = items.iter().map(|item| Some((item_element(item, schema)?, item))).collect();
-    let elements = elements?;
-    let mut seen: Vec<&PathElement> = elements.iter().map(|(element, _)| element).collect();
-    seen.sort();
-    let unique = seen.windows(2).all(|pair| pair.first() != pair.last());
-    unique.then_some(elements)
+    elements.filter(|elements| all_different(elements.iter().map(|(element, _)| element)))
 }
 
 fn keyed(at: &PathStack<'_>, from: &[Item<'_>], to: &[Item<'_>], schema: TypeRef<'_>, found: &mut Vec<Change>) {

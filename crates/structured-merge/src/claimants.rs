@@ -131,14 +131,8 @@ mod tests {
     use crate::schema::builtin;
 
     fn entry(manager: &str, paths: &[&[&str]]) -> ManagedFieldsEntry {
-        ManagedFieldsEntry {
-            manager: manager.to_owned(),
-            operation: Operation::Update,
-            api_version: "v1".to_owned(),
-            subresource: String::new(),
-            time: None,
-            fields: paths.iter().map(|path| FieldPath::of(path)).collect(),
-        }
+        let fields = paths.iter().map(|path| FieldPath::of(path)).collect();
+        ManagedFieldsEntry::new(manager, Operation::Update, "v1", fields)
     }
 
     #[track_caller]

@@ -5,8 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-use crate::object::PathStack;
-use crate::object::{FieldSet, PathElement, Scalar};
+use crate::object::{FieldSet, PathElement, PathStack, Scalar};
 use crate::schema::{Shape, TypeRef, item_element};
 
 /// The fields in which two objects differ.

@@ -71,11 +71,9 @@ pub(crate) fn keeps_node_ports(manifest: &Value, live: &Value, gvk: &GroupVersio
 /// an apply that only renames a port would change its node port as well. To avoid this, the apply states the live
 /// number.
 pub fn with_node_ports<'m>(manifest: Cow<'m, Value>, live: &Value, schema: TypeRef<'_>) -> Cow<'m, Value> {
-    let text = |name: &str| manifest.get(name).and_then(Value::as_str).unwrap_or_default();
-    let gvk = GroupVersionKind::new(text("apiVersion"), text("kind"));
     let list = schema.field("spec").field("ports");
     let Some(found) = live.pointer("/spec/ports").and_then(Value::as_array) else { return manifest };
-    if !keeps_node_ports(&manifest, live, &gvk) {
+    if !keeps_node_ports(&manifest, live, &GroupVersionKind::of(&manifest)) {
         return manifest;
     }
     let found = items_by_element(found, list);
@@ -102,8 +100,7 @@ pub(crate) fn is_filled_from_port(name: &str, wanted: &Value, found: &Map<String
 
 /// A Secret with its `stringData` moved into `data`, as the server stores it.
 pub fn with_string_data_folded(manifest: &Value) -> Cow<'_, Value> {
-    let text = |name: &str| manifest.get(name).and_then(Value::as_str).unwrap_or_default();
-    if !GroupVersionKind::new(text("apiVersion"), text("kind")).is_secret() {
+    if !GroupVersionKind::of(manifest).is_secret() {
         return Cow::Borrowed(manifest);
     }
     let mut manifest = manifest.clone();
@@ -159,10 +156,17 @@ pub fn leave_out_bookkeeping(changes: &mut Vec<Change>, gvk: &GroupVersionKind, 
 }
 
 fn is_made(gvk: &GroupVersionKind, path: &FieldPath) -> bool {
-    let is_it = |(group, kind, key): &(&str, &str, &str)| {
-        gvk.group == *group && gvk.kind == *kind && *path == FieldPath::of(&["metadata", "annotations", key])
-    };
-    MADE.iter().any(is_it)
+    made(gvk).any(|made| made == *path)
+}
+
+/// The fields of a kind that only the server writes, whatever a manifest or a client says.
+pub fn made_fields(gvk: &GroupVersionKind) -> FieldSet {
+    made(gvk).filter(|_| builtin_kind(gvk).is_some()).collect()
+}
+
+fn made(gvk: &GroupVersionKind) -> impl Iterator<Item = FieldPath> {
+    let of_kind = MADE.iter().filter(|(group, kind, _)| gvk.group == *group && gvk.kind == *kind);
+    of_kind.map(|(_, _, key)| FieldPath::of(&["metadata", "annotations", key]))
 }
 
 /// Returns true if a list or a map without entries is null in one object and empty in the other. In memory, Go

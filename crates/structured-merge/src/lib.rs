@@ -111,12 +111,12 @@ mod subset;
 
 pub use changes::{Change, Op, changes};
 pub use claimants::{ClaimStrength, Claimants, claim_strength};
-pub use kinds::{leave_out_bookkeeping, with_node_ports, with_string_data, with_string_data_folded};
+pub use kinds::{leave_out_bookkeeping, made_fields, with_node_ports, with_string_data, with_string_data_folded};
 pub use merge::merge;
 pub use object::{
     FieldPath, FieldSet, FieldsV1Error, GroupKind, GroupVersionKind, LAST_APPLIED, Lookup, ManagedFieldsEntry,
-    NotAPath, ObjectKey, ObjectMeta, Operation, PathElement, Quantity, SERVER_METADATA, Scalar, managed_fields,
-    without_system_fields,
+    NotAPath, ObjectKey, ObjectMeta, Operation, PathElement, Quantity, SERVER_METADATA, Scalar, SharedTypes, TypeNames,
+    managed_fields, without_system_fields,
 };
 pub use ownership::{
     Applier, LastApplied, LostFields, ManagedObject, Ownership, fields_last_applied, owns_last_applied,

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use crate::object::{FieldSet, PathElement};
-use crate::schema::{ListKind, TypeRef, item_element};
+use crate::schema::{TypeRef, element_at};
 
 /// Most pairs of items that are compared.
 const MOST_PAIRS: usize = 1 << 20;
@@ -68,8 +68,8 @@ fn is_within(here: Part<'_>, there: Part<'_>, schema: TypeRef<'_>) -> bool {
         }),
         (Value::Array(items), Value::Array(others)) => {
             let is_item_within = |(index, (item, other)): (usize, (_, _))| {
-                let first = element(index, item, schema);
-                let second = element(index, other, schema);
+                let first = element_at(index, item, schema);
+                let second = element_at(index, other, schema);
                 match (here.below(first.as_ref(), item), there.below(second.as_ref(), other)) {
                     (Some(item), Some(other)) => is_within(item, other, schema.item()),
                     (item, _) => item.is_none(),
@@ -78,13 +78,6 @@ fn is_within(here: Part<'_>, there: Part<'_>, schema: TypeRef<'_>) -> bool {
             items.len() == others.len() && items.iter().zip(others).enumerate().all(is_item_within)
         }
         (value, other) => value == other,
-    }
-}
-
-fn element(index: usize, item: &Value, schema: TypeRef<'_>) -> Option<PathElement> {
-    match schema.list_kind() {
-        ListKind::Atomic => Some(PathElement::index(index)),
-        ListKind::Keyed(_) | ListKind::Set => item_element(item, schema),
     }
 }
 

@@ -170,12 +170,8 @@ impl Ownership {
         let ours = match &self.ours {
             Some(entry) => ManagedFieldsEntry { fields: entry.fields.clone().union(&passing), ..entry.clone() },
             None => ManagedFieldsEntry {
-                manager: applier.manager().to_owned(),
-                operation: Operation::Apply,
-                api_version: api_version.to_owned(),
-                subresource: String::new(),
                 time,
-                fields: passing,
+                ..ManagedFieldsEntry::new(applier.manager(), Operation::Apply, api_version, passing)
             },
         };
         Some(Self { ours: Some(ours), others, unreadable: Vec::new() })

@@ -8,9 +8,8 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use crate::moved_items::have_moved;
-use crate::object::PathStack;
-use crate::object::{FieldPath, FieldSet, PathElement};
-use crate::schema::{ListKind, TypeRef, item_element};
+use crate::object::{FieldPath, FieldSet, PathElement, PathStack};
+use crate::schema::{ListKind, TypeRef, element_at, is_nothing, places};
 
 /// The reason why parts of a value are not taken from the other object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,24 +42,16 @@ pub struct WithParts {
 pub fn with_parts_of(object: &Value, other: &Value, parts: &FieldSet, schema: TypeRef<'_>) -> WithParts {
     let mut walk = PartsWalk { unpaired: BTreeMap::new() };
     let at = PathStack::root();
-    let taken = walk.value(&at, Some(object), Some(other), parts, Around { schema, merges: Merges::Separately });
+    let taken = walk.value(&at, Some(object), Some(other), parts, Around { schema, in_whole: false });
     WithParts { object: taken.unwrap_or_else(|| object.clone()), unpaired: walk.unpaired }
-}
-
-/// The way in which fields are merged.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Merges {
-    /// Each field on its own.
-    Separately,
-    /// With the value around it.
-    AsWhole,
 }
 
 /// The type of a value, and the way in which it is merged.
 #[derive(Clone, Copy)]
 struct Around<'t> {
     schema: TypeRef<'t>,
-    merges: Merges,
+    /// True if it is merged with the value around it, false if each field is merged on its own.
+    in_whole: bool,
 }
 
 impl Around<'_> {
@@ -92,12 +83,12 @@ impl PartsWalk {
             (None, there) => return self.only_there(at, there?, parts, around),
         };
         let is_whole = around.schema.is_atomic(here) || around.schema.is_atomic(there);
-        if around.merges == Merges::Separately && is_whole {
+        if !around.in_whole && is_whole {
             if !holds_more(here, parts, around.schema) && !holds_more(there, parts, around.schema) {
                 self.unpaired.insert(at.path(), Unpaired::NothingElse);
                 return Some(here.clone());
             }
-            return self.value(at, Some(here), Some(there), parts, Around { merges: Merges::AsWhole, ..around });
+            return self.value(at, Some(here), Some(there), parts, Around { in_whole: true, ..around });
         }
         match (here, there) {
             (Value::Object(here), Value::Object(there)) => Some(self.fields(at, here, there, parts, around)),
@@ -117,7 +108,7 @@ impl PartsWalk {
             }
             _ => {
                 self.unpaired.insert(at.path(), Unpaired::Types);
-                Some(if around.merges == Merges::AsWhole { there } else { here }.clone())
+                Some(if around.in_whole { there } else { here }.clone())
             }
         }
     }
@@ -125,7 +116,7 @@ impl PartsWalk {
     /// A value that the other object does not have is created with all its parts, unless it has nothing else.
     fn only_here(&mut self, at: &PathStack<'_>, here: &Value, parts: &FieldSet, around: Around<'_>) -> Option<Value> {
         let holds_more = holds_more(here, parts, around.schema);
-        if around.merges == Merges::AsWhole {
+        if around.in_whole {
             return holds_more.then(|| here.clone());
         }
         let reason = if holds_more { Unpaired::OnlyHere } else { Unpaired::NothingElse };
@@ -135,12 +126,15 @@ impl PartsWalk {
 
     /// The parts of a value that only the other object has.
     fn only_there(&mut self, at: &PathStack<'_>, there: &Value, parts: &FieldSet, around: Around<'_>) -> Option<Value> {
-        if around.merges == Merges::Separately {
+        if !around.in_whole {
             self.unpaired.insert(at.path(), Unpaired::OnlyThere);
             return None;
         }
         match there {
-            Value::Object(there) => Some(self.fields(at, &Map::new(), there, parts, around)).filter(is_filled),
+            Value::Object(there) => {
+                let taken = self.fields(at, &Map::new(), there, parts, around);
+                (!is_nothing(&taken)).then_some(taken)
+            }
             // Items cannot be taken without the others.
             Value::Array(_) => {
                 self.unpaired.insert(at.path(), Unpaired::OnlyThere);
@@ -216,9 +210,9 @@ impl PartsWalk {
             let taken = match (is_part, value, other) {
                 (true, _, other) => other.cloned(),
                 // An item that only the other object has does not come with its parts.
-                (false, None, _) if around.merges == Merges::AsWhole => None,
+                (false, None, _) if around.in_whole => None,
                 // It identifies itself, so that it holds more than the parts.
-                (false, Some(value), None) if around.merges == Merges::AsWhole => Some(value.clone()),
+                (false, Some(value), None) if around.in_whole => Some(value.clone()),
                 (false, value, other) => self.value(&at.item(element), value, other, below, around.item()),
             };
             match place.and_then(|place| result.get_mut(place)) {
@@ -228,15 +222,6 @@ impl PartsWalk {
         }
         result.into_iter().flatten().collect()
     }
-}
-
-fn is_filled(value: &Value) -> bool {
-    value.as_object().is_none_or(|map| !map.is_empty())
-}
-
-fn places(items: &[Value], schema: TypeRef<'_>) -> BTreeMap<PathElement, usize> {
-    let elements = items.iter().enumerate().rev();
-    elements.filter_map(|(index, item)| Some((item_element(item, schema)?, index))).collect()
 }
 
 /// Returns true if a value holds more than these parts.
@@ -252,13 +237,10 @@ fn holds_more(value: &Value, parts: &FieldSet, schema: TypeRef<'_>) -> bool {
         Value::Object(map) => {
             map.iter().any(|(name, value)| is_more(Some(&PathElement::Field(name.clone())), value, schema.field(name)))
         }
-        Value::Array(items) => items.iter().enumerate().any(|(index, item)| {
-            let element = match schema.list_kind() {
-                ListKind::Atomic => Some(PathElement::index(index)),
-                ListKind::Keyed(_) | ListKind::Set => item_element(item, schema),
-            };
-            is_more(element.as_ref(), item, schema.item())
-        }),
+        Value::Array(items) => items
+            .iter()
+            .enumerate()
+            .any(|(index, item)| is_more(element_at(index, item, schema).as_ref(), item, schema.item())),
         _ => true,
     }
 }

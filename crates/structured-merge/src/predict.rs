@@ -85,14 +85,7 @@ pub fn predict_displacing(
         (!fields.is_empty()).then_some(ManagedFieldsEntry { fields, ..entry })
     };
     let others = before.others.into_iter().chain(invented).filter_map(left).collect();
-    let ours = ManagedFieldsEntry {
-        manager: applier.manager().to_owned(),
-        operation: Operation::Apply,
-        api_version: api_version.to_owned(),
-        subresource: String::new(),
-        time: None,
-        fields: claims,
-    };
+    let ours = ManagedFieldsEntry::new(applier.manager(), Operation::Apply, api_version, claims);
     ManagedObject { object, owners: Ownership { ours: Some(ours), others, unreadable: Vec::new() } }
 }
 
@@ -128,18 +121,8 @@ pub fn unrecorded(
     }
     let new = kind.map_or_else(|| Value::Object(Map::new()), |kind| schema::new_object(&kind.gvk));
     let written = compare(&new, live, schema);
-    let mut fields = schema::without_stripped(written.added.union(&written.modified));
-    for name in kind.map(KindInfo::resets).unwrap_or_default() {
-        fields.remove_subtree(&[name]);
-    }
-    (!fields.is_empty()).then(|| ManagedFieldsEntry {
-        manager: BEFORE_FIRST_APPLY.to_owned(),
-        operation: Operation::Update,
-        api_version: api_version.to_owned(),
-        subresource: String::new(),
-        time: None,
-        fields,
-    })
+    let fields = schema::without_unowned(written.added.union(&written.modified), kind);
+    (!fields.is_empty()).then(|| ManagedFieldsEntry::new(BEFORE_FIRST_APPLY, Operation::Update, api_version, fields))
 }
 
 /// The manifest in the live object's spelling wherever both have the same meaning. The server compares text: `1000m`

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::merge::Values;
 use crate::object::{FieldPath, FieldSet, PathElement};
-use crate::schema::{ListKind, TypeRef, fields_of, item_element, with_named_parents};
+use crate::schema::{ListKind, TypeRef, fields_of, item_element, places, with_named_parents};
 
 /// The outermost value around a path that is replaced as a whole, such as an atomic list; the path itself if there is
 /// none.
@@ -106,11 +106,7 @@ fn put(value: Option<&Value>, other: &Value, fields: &FieldSet, schema: TypeRef<
 }
 
 fn put_items(mut items: Vec<Value>, source: &[Value], fields: &FieldSet, schema: TypeRef<'_>) -> Vec<Value> {
-    let places = |items: &[Value]| -> BTreeMap<PathElement, usize> {
-        let elements = items.iter().enumerate().rev();
-        elements.filter_map(|(index, item)| Some((item_element(item, schema)?, index))).collect()
-    };
-    let here = places(&items);
+    let here = places(&items, schema);
     // Each added item is inserted behind its predecessor in the other object, so that no order changes.
     let mut coming: BTreeMap<Option<usize>, Vec<Value>> = BTreeMap::new();
     let mut before = None;

@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::LazyLock;
 
 use kube_yaml::Validation;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::loader::clean;
+use super::model::Field;
 use crate::client::options::Environment;
 use crate::program;
 use reconcile_core::diagnostic::Diagnostic;
@@ -33,16 +33,15 @@ impl PluginPolicy {
     /// A file that kubectl refuses is refused: one that was named and cannot be read, and mistakes in preferences that can. As for
     /// kubectl, a file in the home folder without preferences that can be read has no policy.
     pub fn load(explicit: Option<&Path>, environment: &Environment) -> Result<Option<Self>, Diagnostic> {
-        if environment.kuberc_is_disabled {
-            return match explicit {
-                Some(_) => Err(Diagnostic::general("`--kuberc` cannot be used with `KUBECTL_KUBERC=false`")),
-                None => Ok(None),
-            };
-        }
         let named = environment.kuberc.as_deref();
-        if named == Some(OsStr::new("off")) {
+        let off = match named {
+            _ if environment.kuberc_is_disabled => Some("KUBECTL_KUBERC=false"),
+            Some(named) if named == "off" => Some("KUBERC=off"),
+            _ => None,
+        };
+        if let Some(off) = off {
             return match explicit {
-                Some(_) => Err(Diagnostic::general("`--kuberc` cannot be used with `KUBERC=off`")),
+                Some(_) => Err(Diagnostic::general(format!("`--kuberc` cannot be used with `{off}`"))),
                 None => Ok(None),
             };
         }
@@ -74,19 +73,18 @@ impl PluginPolicy {
             let hint = "kubectl refuses it as well; `KUBERC=off` runs without it";
             Diagnostic::general(format!("the kuberc `{}` is invalid: {reason}", file.display())).with_hint(hint)
         };
+        // A file of comments alone is not empty to kubectl.
+        let is_empty = bytes.trim_ascii().is_empty();
         match Preferences::read(&bytes) {
-            Read::Preferences(preferences) => {
-                let allowed = preferences.check().map_err(refused)?;
-                Ok(match allowed {
-                    Allowed::All => None,
-                    Allowed::None => Some(Self { file, allowlist: None }),
-                    Allowed::Listed(allowlist) => Some(Self { file, allowlist: Some(allowlist) }),
-                })
-            }
-            Read::Unreadable if is_named => Err(refused(
+            Some(preferences) => match preferences.check().map_err(refused)? {
+                Allowed::All => Ok(None),
+                Allowed::None => Ok(Some(Self { file, allowlist: None })),
+                Allowed::Listed(allowlist) => Ok(Some(Self { file, allowlist: Some(allowlist) })),
+            },
+            None if is_named && !is_empty => Err(refused(
                 "it has no `Preference` of `kubectl.config.k8s.io/v1beta1` or `v1alpha1` that can be read".to_owned(),
             )),
-            Read::Unreadable | Read::Empty => Ok(None),
+            None => Ok(None),
         }
     }
 
@@ -98,23 +96,12 @@ impl PluginPolicy {
             return None;
         }
         let program = clean(&find()?);
-        let is_program = |allowed: &&String| {
+        let is_program = |allowed: &String| {
             Path::new(allowed).file_name() == program.file_name()
                 && program::find(OsStr::new(allowed)).is_ok_and(|found| clean(&found) == program)
         };
-        match allowlist.iter().find(is_program) {
-            Some(_) => None,
-            None => Some("its `credentialPluginAllowlist` does not have it"),
-        }
+        (!allowlist.iter().any(is_program)).then_some("its `credentialPluginAllowlist` does not have it")
     }
-}
-
-/// The preferences of a file.
-enum Read {
-    Preferences(Preferences),
-    /// The file has documents, and none that can be used.
-    Unreadable,
-    Empty,
 }
 
 /// The preferences of the first document that kubectl can use, as far as it checks them.
@@ -126,9 +113,6 @@ struct Preferences {
     options: Vec<String>,
 }
 
-/// A value has another type than kubectl expects, so that it does not use the document.
-struct WrongType;
-
 enum Allowed {
     All,
     None,
@@ -137,54 +121,48 @@ enum Allowed {
 
 impl Preferences {
     /// The first document that kubectl can use (`decodePreference`).
-    fn read(bytes: &[u8]) -> Read {
+    fn read(bytes: &[u8]) -> Option<Self> {
         let stream = kube_yaml::read(bytes, Validation::Ignore);
-        // A file of comments alone is not empty to kubectl.
-        let is_empty = bytes.trim_ascii().is_empty();
-        let usable = stream.documents.into_iter().find_map(|document| Self::of_document(&document.value).ok()?);
-        match usable {
-            Some(preferences) => Read::Preferences(preferences),
-            None if is_empty => Read::Empty,
-            None => Read::Unreadable,
-        }
+        stream.documents.into_iter().find_map(|document| Self::of_document(&document.value).ok()?)
     }
 
-    /// Reads a document; `None` if it is of another kind.
-    fn of_document(document: &Value) -> Result<Option<Self>, WrongType> {
-        let Value::Object(document) = document else { return Err(WrongType) };
-        let (defaults, options) = match (text(document, "apiVersion")?, text(document, "kind")?) {
+    /// Reads a document; `None` if it is of another kind. After an error, kubectl does not use the document.
+    fn of_document(document: &Value) -> Result<Option<Self>, String> {
+        let document = &Field::root(document);
+        let (defaults, options) = match (&*text(document, "apiVersion")?, &*text(document, "kind")?) {
             ("kubectl.config.k8s.io/v1beta1", "Preference") => ("defaults", "options"),
             ("kubectl.config.k8s.io/v1alpha1", "Preference") => ("overrides", "flags"),
             _ => return Ok(None),
         };
         let mut preferences = Self::default();
-        for entry in objects(document, defaults)?.unwrap_or_default() {
-            text(entry, "command")?;
-            preferences.add_options(entry, options)?;
+        for entry in document.get(defaults)?.items()? {
+            text(&entry, "command")?;
+            preferences.add_options(&entry, options)?;
         }
-        for entry in objects(document, "aliases")?.unwrap_or_default() {
-            text(entry, "command")?;
-            preferences.aliases.push(text(entry, "name")?.to_owned());
-            preferences.add_options(entry, options)?;
+        for entry in document.get("aliases")?.items()? {
+            text(&entry, "command")?;
+            preferences.aliases.push(text(&entry, "name")?);
+            preferences.add_options(&entry, options)?;
             for arguments in ["prependArgs", "appendArgs"] {
-                texts(entry, arguments)?;
+                entry.get(arguments)?.strings()?;
             }
         }
         // The older version has no policy.
         if defaults == "defaults" {
-            text(document, "credentialPluginPolicy")?.clone_into(&mut preferences.policy);
-            if let Some(entries) = objects(document, "credentialPluginAllowlist")? {
-                let commands: Result<_, _> = entries.into_iter().map(allowlist_entry).collect();
+            preferences.policy = text(document, "credentialPluginPolicy")?;
+            let entries = document.get("credentialPluginAllowlist")?;
+            if !entries.value.is_null() {
+                let commands: Result<_, _> = entries.items()?.iter().map(allowlist_entry).collect();
                 preferences.allowlist = Some(commands?);
             }
         }
         Ok(Some(preferences))
     }
 
-    fn add_options(&mut self, entry: &Map<String, Value>, key: &str) -> Result<(), WrongType> {
-        for option in objects(entry, key)?.unwrap_or_default() {
-            text(option, "default")?;
-            self.options.push(text(option, "name")?.to_owned());
+    fn add_options(&mut self, entry: &Field<'_>, key: &str) -> Result<(), String> {
+        for option in entry.get(key)?.items()? {
+            text(&option, "default")?;
+            self.options.push(text(&option, "name")?);
         }
         Ok(())
     }
@@ -234,49 +212,17 @@ impl Preferences {
 }
 
 /// The program of an entry; `name` is its older spelling.
-fn allowlist_entry(entry: &Map<String, Value>) -> Result<String, WrongType> {
+fn allowlist_entry(entry: &Field<'_>) -> Result<String, String> {
     match (text(entry, "name")?, text(entry, "command")?) {
-        (name, "") => Ok(name.to_owned()),
-        (name, command) if name.is_empty() || name == command => Ok(command.to_owned()),
-        _ => Err(WrongType),
+        (name, command) if command.is_empty() => Ok(name),
+        (name, command) if name.is_empty() || name == command => Ok(command),
+        _ => Err(entry.error("has two names")),
     }
 }
 
 /// A text; empty if it is missing or null.
-fn text<'a>(object: &'a Map<String, Value>, key: &str) -> Result<&'a str, WrongType> {
-    match object.get(key) {
-        None | Some(Value::Null) => Ok(""),
-        Some(Value::String(text)) => Ok(text),
-        Some(_) => Err(WrongType),
-    }
-}
-
-fn items<'a>(object: &'a Map<String, Value>, key: &str) -> Result<Option<&'a [Value]>, WrongType> {
-    match object.get(key) {
-        None | Some(Value::Null) => Ok(None),
-        Some(Value::Array(items)) => Ok(Some(items)),
-        Some(_) => Err(WrongType),
-    }
-}
-
-fn texts(object: &Map<String, Value>, key: &str) -> Result<(), WrongType> {
-    let mut items = items(object, key)?.unwrap_or_default().iter();
-    if items.all(|item| item.is_string() || item.is_null()) { Ok(()) } else { Err(WrongType) }
-}
-
-/// The objects of a list; null is one without fields.
-fn objects<'a>(object: &'a Map<String, Value>, key: &str) -> Result<Option<Vec<&'a Map<String, Value>>>, WrongType> {
-    static EMPTY: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
-    let Some(items) = items(object, key)? else { return Ok(None) };
-    let objects: Result<Vec<_>, _> = items
-        .iter()
-        .map(|item| match item {
-            Value::Object(object) => Ok(object),
-            Value::Null => Ok(&*EMPTY),
-            _ => Err(WrongType),
-        })
-        .collect();
-    objects.map(Some)
+fn text(object: &Field<'_>, key: &str) -> Result<String, String> {
+    Ok(object.get(key)?.string()?.unwrap_or_default())
 }
 
 /// Returns true if Go's `filepath.Clean` leaves a path as it is. It makes `.` of an empty one.

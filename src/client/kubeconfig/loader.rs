@@ -1,15 +1,13 @@
 //! Finds, reads and merges kubeconfig files (`client-go/tools/clientcmd/loader.go`).
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use kube_yaml::{Mark, Validation};
 use serde_json::Value;
-use thiserror::Error;
 
-use super::model::{FieldError, KubeconfigFile};
+use super::model::KubeconfigFile;
 use crate::client::options::Environment;
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::text::io_reason;
@@ -21,71 +19,40 @@ pub struct Kubeconfig {
     pub looked_at: Vec<PathBuf>,
 }
 
-/// The kubeconfig files that cannot be used, each with its first error.
-#[derive(Debug, Error)]
-#[error("{}", join(errors))]
-pub struct KubeconfigError {
-    errors: Vec<FileError>,
-}
+/// The hint for files that are not valid YAML.
+const YAML_HINT: &str = "`kubectl config view` shows how kubectl reads the file; its content is not shown here because it may hold \
+                         credentials";
 
-impl KubeconfigError {
-    /// A hint that says what to do.
-    fn hint(&self) -> Option<String> {
-        self.errors.iter().any(|error| matches!(error.cause, FileErrorCause::Yaml { .. })).then(|| {
-            "`kubectl config view` shows how kubectl reads the file; its content is not shown here because it may hold \
-             credentials"
-                .to_owned()
-        })
-    }
-}
-
-impl From<KubeconfigError> for Diagnostic {
-    fn from(error: KubeconfigError) -> Self {
-        Self { hint: error.hint(), ..Self::general(error.to_string()) }
-    }
-}
-
+/// The reason why a file cannot be used.
 #[derive(Debug)]
-struct FileError {
-    path: PathBuf,
-    cause: FileErrorCause,
-}
-
-#[derive(Debug)]
-enum FileErrorCause {
+enum FileError {
     Unreadable(io::Error),
     Yaml { at: Mark },
-    Content(FieldError),
+    Content(String),
 }
 
-impl fmt::Display for FileError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let path = self.path.display();
-        match &self.cause {
-            FileErrorCause::Unreadable(error) if error.kind() == io::ErrorKind::NotFound => {
-                write!(formatter, "the kubeconfig `{path}` does not exist")
+impl FileError {
+    fn message(&self, path: &Path) -> String {
+        let path = path.display();
+        match self {
+            Self::Unreadable(error) if error.kind() == io::ErrorKind::NotFound => {
+                format!("the kubeconfig `{path}` does not exist")
             }
-            FileErrorCause::Unreadable(error) => {
-                write!(formatter, "cannot read the kubeconfig `{path}`: {}", io_reason(error))
+            Self::Unreadable(error) => format!("cannot read the kubeconfig `{path}`: {}", io_reason(error)),
+            Self::Yaml { at: Mark { line, column } } => {
+                format!("{path}:{line}:{column}: the kubeconfig is not valid YAML")
             }
-            FileErrorCause::Yaml { at: Mark { line, column } } => {
-                write!(formatter, "{path}:{line}:{column}: the kubeconfig is not valid YAML")
-            }
-            FileErrorCause::Content(error) => write!(formatter, "the kubeconfig `{path}` is invalid: {error}"),
+            Self::Content(error) => format!("the kubeconfig `{path}` is invalid: {error}"),
         }
     }
-}
-
-fn join(errors: &[FileError]) -> String {
-    errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
 impl Kubeconfig {
     /// Reads `explicit` (`--kubeconfig`) alone, else the files of `KUBECONFIG`, else `~/.kube/config`.
     ///
     /// Only an explicit file must exist. Entries are not merged: each context, cluster and user comes from the first file that names it,
-    /// and so does `current-context`.
-    pub fn load(explicit: Option<&Path>, environment: &Environment) -> Result<Self, KubeconfigError> {
+    /// and so does `current-context`. The error has the first mistake of each file that cannot be used.
+    pub fn load(explicit: Option<&Path>, environment: &Environment) -> Result<Self, Diagnostic> {
         let explicit = explicit.filter(|path| !path.as_os_str().is_empty());
         let looked_at = match explicit {
             Some(path) => vec![path.to_owned()],
@@ -93,15 +60,21 @@ impl Kubeconfig {
         };
         let mut document = KubeconfigFile::default();
         let mut errors = Vec::new();
+        let mut hint = None;
         for path in &looked_at {
             match read_file(path) {
                 Ok(file) => merge(&mut document, file),
-                Err(FileErrorCause::Unreadable(error))
-                    if explicit.is_none() && error.kind() == io::ErrorKind::NotFound => {}
-                Err(cause) => errors.push(FileError { path: path.clone(), cause }),
+                Err(FileError::Unreadable(error)) if explicit.is_none() && error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => {
+                    hint = hint.or(matches!(error, FileError::Yaml { .. }).then(|| YAML_HINT.to_owned()));
+                    errors.push(error.message(path));
+                }
             }
         }
-        if errors.is_empty() { Ok(Self { document, looked_at }) } else { Err(KubeconfigError { errors }) }
+        if errors.is_empty() {
+            return Ok(Self { document, looked_at });
+        }
+        Err(Diagnostic { hint, ..Diagnostic::general(errors.join("; ")) })
     }
 }
 
@@ -120,12 +93,12 @@ fn default_files(environment: &Environment) -> Vec<PathBuf> {
     files
 }
 
-fn read_file(path: &Path) -> Result<KubeconfigFile, FileErrorCause> {
-    let bytes = std::fs::read(path).map_err(FileErrorCause::Unreadable)?;
-    let value = first_document(&bytes).map_err(|at| FileErrorCause::Yaml { at })?;
-    let mut document = KubeconfigFile::read(&value).map_err(FileErrorCause::Content)?;
+fn read_file(path: &Path) -> Result<KubeconfigFile, FileError> {
+    let bytes = std::fs::read(path).map_err(FileError::Unreadable)?;
+    let value = first_document(&bytes).map_err(|at| FileError::Yaml { at })?;
+    let mut document = KubeconfigFile::read(&value).map_err(FileError::Content)?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    resolve(&mut document, &std::path::absolute(folder).map_err(FileErrorCause::Unreadable)?);
+    resolve(&mut document, &std::path::absolute(folder).map_err(FileError::Unreadable)?);
     Ok(document)
 }
 
@@ -247,7 +220,7 @@ mod tests {
         assert_eq!(loaded.document.current_context.as_deref(), Some("mine"));
         let missing = folder.path().join("missing");
         let error = Kubeconfig::load(Some(&missing), &environment).unwrap_err();
-        assert_eq!(error.to_string(), format!("the kubeconfig `{}` does not exist", missing.display()));
+        assert_eq!(error.message, format!("the kubeconfig `{}` does not exist", missing.display()));
         let loaded = Kubeconfig::load(Some(Path::new("")), &environment).unwrap();
         assert_eq!(loaded.document.current_context.as_deref(), Some("other"), "an empty flag is no flag");
     }
@@ -288,14 +261,14 @@ mod tests {
         let content = write(&folder, "content", "users: hunter2\n");
         let error = Kubeconfig::load(None, &list(&[&yaml, &content, folder.path()])).unwrap_err();
 
-        let text = error.to_string();
+        let text = error.message;
         assert!(
             text.contains(&format!("{}:", yaml.display())) && text.contains("the kubeconfig is not valid YAML"),
             "{text}"
         );
         assert!(text.contains("`users` must be a list, and is a string"), "{text}");
         assert!(text.contains(&format!("cannot read the kubeconfig `{}`", folder.path().display())), "{text}");
-        assert!(!text.contains("hunter2") && !error.hint().unwrap().contains("hunter2"), "{text}");
+        assert!(!text.contains("hunter2") && !error.hint.unwrap().contains("hunter2"), "{text}");
     }
 
     #[test]

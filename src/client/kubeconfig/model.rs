@@ -10,7 +10,6 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use secrecy::{SecretSlice, SecretString};
 use serde_json::Value;
-use thiserror::Error;
 
 /// The name of the cluster extension that is passed to credential plugins.
 const EXEC_EXTENSION: &str = "client.authentication.k8s.io/exec";
@@ -78,23 +77,15 @@ pub struct ExecEntry {
     pub provide_cluster_info: bool,
 }
 
-/// A field with a wrong value, which is not shown.
-#[derive(Debug, Error, PartialEq, Eq)]
-#[error("{}{message}", if path.is_empty() { String::new() } else { format!("`{path}` ") })]
-pub struct FieldError {
-    path: String,
-    message: String,
-}
-
 impl KubeconfigFile {
-    /// Reads the document of a file.
-    pub fn read(value: &Value) -> Result<Self, FieldError> {
-        let root = Field { value, path: String::new() };
+    /// Reads the document of a file. The error names the field with a wrong value.
+    pub fn read(value: &Value) -> Result<Self, String> {
+        let root = Field::root(value);
         root.object()?;
         for (name, expected) in [("kind", "Config"), ("apiVersion", "v1")] {
             let field = root.get(name)?;
             if field.string()?.is_some_and(|found| found != expected) {
-                return Err(field.error(format!("is not `{expected}`")));
+                return Err(field.error(&format!("is not `{expected}`")));
             }
         }
         Ok(Self {
@@ -107,7 +98,7 @@ impl KubeconfigFile {
 }
 
 impl ContextEntry {
-    fn read(field: &Field) -> Result<Self, FieldError> {
+    fn read(field: &Field) -> Result<Self, String> {
         Ok(Self {
             cluster: field.get("cluster")?.string()?,
             user: field.get("user")?.string()?,
@@ -117,7 +108,7 @@ impl ContextEntry {
 }
 
 impl ClusterEntry {
-    fn read(field: &Field) -> Result<Self, FieldError> {
+    fn read(field: &Field) -> Result<Self, String> {
         let mut exec_config = None;
         for extension in field.get("extensions")?.items()? {
             if extension.get("name")?.string()?.as_deref() == Some(EXEC_EXTENSION) {
@@ -138,7 +129,7 @@ impl ClusterEntry {
 }
 
 impl UserEntry {
-    fn read(field: &Field) -> Result<Self, FieldError> {
+    fn read(field: &Field) -> Result<Self, String> {
         let auth_provider = field.get("auth-provider")?;
         let exec = field.get("exec")?;
         let mut impersonate_user_extra = BTreeMap::new();
@@ -168,7 +159,7 @@ impl UserEntry {
 }
 
 impl ExecEntry {
-    fn read(field: &Field) -> Result<Self, FieldError> {
+    fn read(field: &Field) -> Result<Self, String> {
         let mut env = Vec::new();
         for variable in field.get("env")?.items()? {
             let value = variable.get("value")?.string()?.unwrap_or_default();
@@ -187,17 +178,23 @@ impl ExecEntry {
 }
 
 /// A value and its path.
-struct Field<'a> {
-    value: &'a Value,
+pub(super) struct Field<'a> {
+    pub value: &'a Value,
     path: String,
 }
 
 impl<'a> Field<'a> {
-    fn error(&self, message: impl Into<String>) -> FieldError {
-        FieldError { path: self.path.clone(), message: message.into() }
+    /// A whole document.
+    pub fn root(value: &'a Value) -> Self {
+        Self { value, path: String::new() }
     }
 
-    fn expected(&self, what: &str) -> FieldError {
+    /// The error for a wrong value, which is not shown.
+    pub fn error(&self, message: &str) -> String {
+        if self.path.is_empty() { message.to_owned() } else { format!("`{}` {message}", self.path) }
+    }
+
+    fn expected(&self, what: &str) -> String {
         let found = match self.value {
             Value::Null => "nothing",
             Value::Bool(_) => "a boolean",
@@ -207,17 +204,17 @@ impl<'a> Field<'a> {
             Value::Object(_) => "a map",
         };
         let start = if self.path.is_empty() { "it must be" } else { "must be" };
-        self.error(format!("{start} {what}, and is {found}"))
+        self.error(&format!("{start} {what}, and is {found}"))
     }
 
     /// The field `name` of this map, null when it is missing.
-    fn get(&self, name: &str) -> Result<Self, FieldError> {
+    pub fn get(&self, name: &str) -> Result<Self, String> {
         let value = self.object()?.and_then(|map| map.get(name)).unwrap_or(&Value::Null);
         let path = if self.path.is_empty() { name.to_owned() } else { format!("{}.{name}", self.path) };
         Ok(Self { value, path })
     }
 
-    fn object(&self) -> Result<Option<&'a serde_json::Map<String, Value>>, FieldError> {
+    fn object(&self) -> Result<Option<&'a serde_json::Map<String, Value>>, String> {
         match self.value {
             Value::Null => Ok(None),
             Value::Object(map) => Ok(Some(map)),
@@ -225,12 +222,12 @@ impl<'a> Field<'a> {
         }
     }
 
-    fn entries(&self) -> Result<Vec<(String, Self)>, FieldError> {
+    fn entries(&self) -> Result<Vec<(String, Self)>, String> {
         let entries = self.object()?.into_iter().flatten();
         Ok(entries.map(|(key, value)| (key.clone(), Self { value, path: format!("{}.{key}", self.path) })).collect())
     }
 
-    fn items(&self) -> Result<Vec<Self>, FieldError> {
+    pub fn items(&self) -> Result<Vec<Self>, String> {
         match self.value {
             Value::Null => Ok(Vec::new()),
             Value::Array(items) => {
@@ -242,11 +239,7 @@ impl<'a> Field<'a> {
     }
 
     /// A list of `{name: …, <key>: {…}}`.
-    fn named<T>(
-        &self,
-        key: &str,
-        read: impl Fn(&Field) -> Result<T, FieldError>,
-    ) -> Result<BTreeMap<String, T>, FieldError> {
+    fn named<T>(&self, key: &str, read: impl Fn(&Field) -> Result<T, String>) -> Result<BTreeMap<String, T>, String> {
         let mut entries = BTreeMap::new();
         for item in self.items()? {
             let name = item.get("name")?.string()?.unwrap_or_default();
@@ -258,7 +251,7 @@ impl<'a> Field<'a> {
         Ok(entries)
     }
 
-    fn string(&self) -> Result<Option<String>, FieldError> {
+    pub fn string(&self) -> Result<Option<String>, String> {
         match self.value {
             Value::Null => Ok(None),
             Value::String(text) => Ok(Some(text.clone()).filter(|text| !text.is_empty())),
@@ -266,15 +259,15 @@ impl<'a> Field<'a> {
         }
     }
 
-    fn strings(&self) -> Result<Vec<String>, FieldError> {
+    pub fn strings(&self) -> Result<Vec<String>, String> {
         self.items()?.iter().map(|item| Ok(item.string()?.unwrap_or_default())).collect()
     }
 
-    fn path(&self) -> Result<Option<PathBuf>, FieldError> {
+    fn path(&self) -> Result<Option<PathBuf>, String> {
         Ok(self.string()?.map(PathBuf::from))
     }
 
-    fn boolean(&self) -> Result<bool, FieldError> {
+    fn boolean(&self) -> Result<bool, String> {
         match self.value {
             Value::Null => Ok(false),
             Value::Bool(value) => Ok(*value),
@@ -283,7 +276,7 @@ impl<'a> Field<'a> {
     }
 
     /// Decodes base64, and ignores line breaks in it.
-    fn data(&self) -> Result<Option<Vec<u8>>, FieldError> {
+    fn data(&self) -> Result<Option<Vec<u8>>, String> {
         let Some(text) = self.string()? else { return Ok(None) };
         let text: String = text.chars().filter(|character| !matches!(character, '\r' | '\n')).collect();
         BASE64_STANDARD.decode(text).map(Some).map_err(|_| self.error("is not base64"))
@@ -297,7 +290,7 @@ mod tests {
     use super::*;
 
     fn error(value: &Value) -> String {
-        KubeconfigFile::read(value).unwrap_err().to_string()
+        KubeconfigFile::read(value).unwrap_err()
     }
 
     #[test]

@@ -130,8 +130,8 @@ pub fn override_user(user: &mut UserEntry, options: &ConnectOptions) -> Result<(
     if let Some(uid) = given(options.as_uid.as_deref()) {
         user.impersonate_uid = Some(uid.to_owned());
     }
-    if !options.as_groups.is_empty() {
-        user.impersonate_groups.clone_from(&options.as_groups);
+    if !options.as_group.is_empty() {
+        user.impersonate_groups.clone_from(&options.as_group);
     }
     let mut extra: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for pair in &options.as_user_extra {

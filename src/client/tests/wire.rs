@@ -142,7 +142,7 @@ async fn the_path_of_the_server_comes_first_and_impersonation_goes_along() {
     let options = ConnectOptions {
         as_user: Some("jane".into()),
         as_uid: Some("42".into()),
-        as_groups: vec!["a".into(), "b".into()],
+        as_group: vec!["a".into(), "b".into()],
         as_user_extra: vec![
             "Scopes=view".into(),
             "Scopes=edit=all".into(),

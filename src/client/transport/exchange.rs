@@ -11,6 +11,7 @@ use jiff::fmt::rfc2822;
 use kube::client::Body;
 use reconcile_core::request::{RequestError, StatusError};
 use reconcile_core::text::one_line;
+use tokio::task::JoinError;
 
 use super::connect_cause::{self, CauseKind};
 use super::connector::{AuthorizedClient, received};
@@ -87,11 +88,7 @@ impl<T: Send + 'static> Exchange for Parsed<T> {
         request: &Request,
         deadline: Deadline,
     ) -> Result<Response<T>, RequestError> {
-        let (head, mut body) = begin(client, endpoint, request, deadline).await?;
-        if !head.status.is_success() {
-            let body = read(endpoint, request, &head, body, deadline).await?;
-            return Err(refusal(endpoint, request, &head, &body));
-        }
+        let (head, mut body) = open(client, endpoint, request, deadline).await?;
         let (frames, reader) = BodyReader::channel();
         let parse = Arc::clone(&self.parse);
         let parsing = tokio::task::spawn_blocking(move || parse(reader));
@@ -107,11 +104,14 @@ impl<T: Send + 'static> Exchange for Parsed<T> {
             }
         }
         drop(frames);
-        let unreadable =
-            |cause: &str| RequestError::Unreadable { server: endpoint.server.clone(), cause: cause.to_owned() };
-        let parsed = parsing.await.map_err(|_| unreadable("its parser failed"))?;
-        Ok(answered(head.status, parsed.map_err(|_| unreadable("it is not JSON"))?))
+        Ok(answered(head.status, parsed(&endpoint.server, parsing.await)?))
     }
+}
+
+/// The answer that a parser on another thread has read.
+pub fn parsed<T>(server: &str, parsed: Result<serde_json::Result<T>, JoinError>) -> Result<T, RequestError> {
+    let unreadable = |cause: &str| RequestError::Unreadable { server: server.to_owned(), cause: cause.to_owned() };
+    parsed.map_err(|_| unreadable("its parser failed"))?.map_err(|_| unreadable("it is not JSON"))
 }
 
 /// An answer without its header.
@@ -141,10 +141,10 @@ pub async fn open(
     endpoint: &Endpoint,
     request: &Request,
     deadline: Deadline,
-) -> Result<Body, RequestError> {
+) -> Result<(Parts, Body), RequestError> {
     let (head, body) = begin(client, endpoint, request, deadline).await?;
     if head.status.is_success() {
-        return Ok(body);
+        return Ok((head, body));
     }
     let body = read(endpoint, request, &head, body, deadline).await?;
     Err(refusal(endpoint, request, &head, &body))
@@ -152,14 +152,7 @@ pub async fn open(
 
 /// Reads the next frame of a streamed body; `None` at its end. A server that is silent for too long counts as gone.
 pub async fn next_part(endpoint: &Endpoint, body: &mut Body) -> Result<Option<Bytes>, RequestError> {
-    let unbounded = Deadline::new(RequestTimeout::Unbounded);
-    while let Some(frame) = unbounded.spend(&endpoint.server, body.frame()).await? {
-        let frame = frame.map_err(|error| interrupted(endpoint, &error))?;
-        if let Ok(data) = frame.into_data() {
-            return Ok(Some(data));
-        }
-    }
-    Ok(None)
+    next_data(endpoint, body, Deadline::new(RequestTimeout::Unbounded)).await
 }
 
 async fn begin(
@@ -183,7 +176,7 @@ async fn read(
 ) -> Result<Bytes, RequestError> {
     let limit = request.limit;
     let mut memory = endpoint.hold();
-    let mut content = Collected::default();
+    let mut content = CollectedBody::default();
     while let Some(data) = next_data(endpoint, &mut body, deadline).await? {
         memory.add(data.len())?;
         content.add(data);
@@ -275,12 +268,12 @@ fn interrupted(endpoint: &Endpoint, error: &kube::Error) -> RequestError {
 
 /// The collected frames of a body. Most answers have only one frame, which is not copied.
 #[derive(Default)]
-struct Collected {
+struct CollectedBody {
     first: Bytes,
     all: BytesMut,
 }
 
-impl Collected {
+impl CollectedBody {
     fn len(&self) -> usize {
         if self.all.is_empty() { self.first.len() } else { self.all.len() }
     }

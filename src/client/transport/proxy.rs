@@ -4,40 +4,27 @@ use std::net::IpAddr;
 
 use http::Uri;
 use ipnet::IpNet;
-use thiserror::Error;
 
 use crate::client::options::Environment;
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::text::without_credentials;
 
-/// A proxy address that cannot be used. The address is not shown: it may hold a password.
-#[derive(Debug, Error, PartialEq, Eq)]
-pub enum ProxyError {
-    /// It is no URL.
-    #[error("it is not a URL")]
-    NotUrl,
-    /// It has another scheme.
-    #[error("its scheme must be `http`, `https` or `socks5`")]
-    Scheme,
-    /// It has a user name or password, which is not supported for SOCKS5.
-    #[error("user names and passwords are supported for `http` and `https` proxies only")]
-    SocksPassword,
-}
+const NOT_URL: &str = "it is not a URL";
 
 /// The proxy to `server`: `proxy-url` of the cluster, else that of the environment.
 pub fn choose(proxy_url: Option<&str>, server: &Uri, environment: &Environment) -> Result<Option<Uri>, Diagnostic> {
-    let unusable = |what: &str, error: &ProxyError| Diagnostic::general(format!("{what} cannot be used: {error}"));
+    let unusable = |what: &str, reason: &str| Diagnostic::general(format!("{what} cannot be used: {reason}"));
     match proxy_url {
-        Some(address) => parse(address).map(Some).map_err(|error| unusable("`proxy-url` of the cluster", &error)),
+        Some(address) => parse(address).map(Some).map_err(|reason| unusable("`proxy-url` of the cluster", reason)),
         None => from_environment(server, environment)
-            .map_err(|error| unusable("the address in `HTTPS_PROXY` or `HTTP_PROXY`", &error)),
+            .map_err(|reason| unusable("the address in `HTTPS_PROXY` or `HTTP_PROXY`", reason)),
     }
 }
 
 /// The proxy of the environment for `server`, if any. `NO_PROXY` is matched against the host of the server.
 ///
 /// An address without a scheme means `http://`.
-pub fn from_environment(server: &Uri, environment: &Environment) -> Result<Option<Uri>, ProxyError> {
+pub fn from_environment(server: &Uri, environment: &Environment) -> Result<Option<Uri>, &'static str> {
     let address = match server.scheme_str() {
         Some("https") => environment.https_proxy.as_deref(),
         _ => environment.http_proxy.as_deref(),
@@ -51,22 +38,23 @@ pub fn from_environment(server: &Uri, environment: &Environment) -> Result<Optio
     parse(&with_scheme).map(Some)
 }
 
-/// Reads the address of a proxy, and makes its port explicit.
-fn parse(address: &str) -> Result<Uri, ProxyError> {
-    let uri: Uri = address.trim_end_matches('/').parse().map_err(|_| ProxyError::NotUrl)?;
+/// Reads the address of a proxy, and makes its port explicit. The error is the reason why it cannot be used, without the address: that may
+/// hold a password.
+fn parse(address: &str) -> Result<Uri, &'static str> {
+    let uri: Uri = address.trim_end_matches('/').parse().map_err(|_| NOT_URL)?;
     let (scheme, default_port) = match uri.scheme_str() {
         Some("http") => ("http", 80),
         Some("https") => ("https", 443),
         Some("socks5" | "socks5h") => ("socks5", 1080),
-        Some(_) => return Err(ProxyError::Scheme),
-        None => return Err(ProxyError::NotUrl),
+        Some(_) => return Err("its scheme must be `http`, `https` or `socks5`"),
+        None => return Err(NOT_URL),
     };
-    let authority = uri.authority().ok_or(ProxyError::NotUrl)?.as_str();
+    let authority = uri.authority().ok_or(NOT_URL)?.as_str();
     if scheme == "socks5" && authority.contains('@') {
-        return Err(ProxyError::SocksPassword);
+        return Err("user names and passwords are supported for `http` and `https` proxies only");
     }
     let port = if uri.port().is_some() { String::new() } else { format!(":{default_port}") };
-    format!("{scheme}://{authority}{port}").parse().map_err(|_| ProxyError::NotUrl)
+    format!("{scheme}://{authority}{port}").parse().map_err(|_| NOT_URL)
 }
 
 /// The address of a proxy without user name and password, for messages.
@@ -229,8 +217,9 @@ mod tests {
         ] {
             assert_eq!(parse(address).unwrap().to_string(), expected);
         }
-        assert_eq!(parse("ftp://p"), Err(ProxyError::Scheme));
-        assert_eq!(parse("socks5://u:p@p"), Err(ProxyError::SocksPassword));
-        assert_eq!(parse("p:80:80"), Err(ProxyError::NotUrl));
+        assert_eq!(parse("ftp://p"), Err("its scheme must be `http`, `https` or `socks5`"));
+        let only = "user names and passwords are supported for `http` and `https` proxies only";
+        assert_eq!(parse("socks5://u:p@p"), Err(only));
+        assert_eq!(parse("p:80:80"), Err(NOT_URL));
     }
 }

@@ -7,11 +7,10 @@ use std::time::Duration;
 use apply_set::ID;
 use clap::Command;
 use futures::future::join_all;
-use serde::Deserialize;
-use structured_merge::Operation;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use kube::core::{ObjectList, PartialObjectMeta};
 
 use super::candidates::{Known, Source};
-use crate::cli::ConnectionArgs;
 use crate::client::{
     Address, Cluster, ConnectOptions, Contexts, Environment, Log, Request, RequestTimeout, config_names, connect,
 };
@@ -42,7 +41,7 @@ const ADOPTED: [&str; 5] = ["argocd-controller", "helm", "helm-controller", "kub
 pub(crate) async fn looked_up(
     program: &Command,
     sources: &BTreeSet<Source>,
-    connection: Option<ConnectionArgs>,
+    connection: Option<ConnectOptions>,
     words: &[String],
 ) -> Known {
     let mut known = Known::new();
@@ -97,53 +96,53 @@ fn with_offline(source: Source, found: Option<BTreeSet<String>>, namespaces: imp
     all.into_iter().collect()
 }
 
-fn namespaces_of_contexts(connection: Option<&ConnectionArgs>, environment: &Environment) -> Vec<String> {
+fn namespaces_of_contexts(connection: Option<&ConnectOptions>, environment: &Environment) -> Vec<String> {
     let kubeconfig = connection.and_then(|args| args.kubeconfig.as_deref());
     let contexts = Contexts::load(kubeconfig, environment).unwrap_or_default();
     contexts.all().iter().map(|context| context.namespace.clone()).collect()
 }
 
 /// Asks the cluster.
-async fn asked(source: Source, args: &ConnectionArgs, environment: &Environment) -> Option<BTreeSet<String>> {
+async fn asked(source: Source, args: &ConnectOptions, environment: &Environment) -> Option<BTreeSet<String>> {
     let options = options(args)?;
     let cluster = connect(&options, environment).await.ok()?;
     let namespace = cluster.default_namespace();
     let in_namespace = |prefix: &[&'static str], resource: &'static str| {
         Address::new(prefix.iter().copied()).join("namespaces").join(namespace.to_owned()).join(resource)
     };
+    let labelled = async |selector: &str| {
+        let objects = |resource| in_namespace(&["api", "v1"], resource).with("labelSelector", selector);
+        futures::join!(list(&cluster, objects("secrets")), list(&cluster, objects("configmaps")))
+    };
     match source {
         Source::Namespaces => {
             let items = list(&cluster, Address::new(["api", "v1", "namespaces"])).await?;
-            Some(items.into_iter().map(|item| item.metadata.name).collect())
+            Some(items.into_iter().filter_map(|item| item.name).collect())
         }
         Source::ApplySets => {
-            let parents = |resource| in_namespace(&["api", "v1"], resource).with("labelSelector", ID);
-            let (secrets, maps) =
-                futures::join!(list(&cluster, parents("secrets")), list(&cluster, parents("configmaps")));
-            let secrets = secrets.into_iter().flatten().map(|item| item.metadata.name);
-            let maps = maps.into_iter().flatten().map(|item| format!("configmap/{}", item.metadata.name));
+            let (secrets, maps) = labelled(ID).await;
+            let secrets = secrets.into_iter().flatten().filter_map(|item| item.name);
+            let maps = maps.into_iter().flatten().filter_map(|item| Some(format!("configmap/{}", item.name?)));
             Some(secrets.chain(maps).collect())
         }
         Source::Stored => {
-            let records = |resource| in_namespace(&["api", "v1"], resource).with("labelSelector", DEPLOYED);
-            let (secrets, maps) =
-                futures::join!(list(&cluster, records("secrets")), list(&cluster, records("configmaps")));
+            let (secrets, maps) = labelled(DEPLOYED).await;
             let records = secrets.into_iter().chain(maps).flatten();
-            Some(records.filter_map(|record| release_of(&record.metadata.name)).collect())
+            Some(records.filter_map(|record| release_of(&record.name?)).collect())
         }
         _ => {
             let lists = MANAGED.map(|(prefix, resource)| list(&cluster, in_namespace(prefix, resource)));
             let items = join_all(lists).await.into_iter().flatten().flatten();
-            let entries = items.flat_map(|item| item.metadata.managed_fields);
+            let entries = items.filter_map(|item| item.managed_fields).flatten();
             let wanted =
-                entries.filter(|entry| source == Source::Managers || entry.operation == Some(Operation::Apply));
-            Some(wanted.map(|entry| entry.manager).filter(|name| !name.is_empty()).collect())
+                entries.filter(|entry| source == Source::Managers || entry.operation.as_deref() == Some("Apply"));
+            Some(wanted.filter_map(|entry| entry.manager).filter(|name| !name.is_empty()).collect())
         }
     }
 }
 
 /// Types, or the names of the objects of the type that was typed: `TYPE/NAME`, or `NAME` behind `TYPE`.
-async fn objects(words: &[String], args: &ConnectionArgs, environment: &Environment) -> Option<Vec<String>> {
+async fn objects(words: &[String], args: &ConnectOptions, environment: &Environment) -> Option<Vec<String>> {
     let (word, before) = words.split_last().map_or(("", &[][..]), |(word, before)| (word.as_str(), before));
     // Flags take several objects, and may stand before the first one.
     let word = word.rsplit([',', '=']).next().unwrap_or_default();
@@ -156,7 +155,7 @@ async fn objects(words: &[String], args: &ConnectionArgs, environment: &Environm
     match typed.and_then(|typed| discovery.named(typed).ok()) {
         Some(resource) => {
             let items = list(&cluster, resource.collection_path(Some(cluster.default_namespace()))).await?;
-            Some(items.into_iter().map(|item| format!("{prefix}{}", item.metadata.name)).collect())
+            Some(items.into_iter().filter_map(|item| Some(format!("{prefix}{}", item.name?))).collect())
         }
         None if !prefix.is_empty() => None,
         None => Some(discovery.resources().map(|resource| resource.plural.clone()).collect()),
@@ -170,47 +169,23 @@ fn release_of(record: &str) -> Option<String> {
 }
 
 /// The connection to one cluster: of several contexts the first one, and none of a pattern.
-fn options(args: &ConnectionArgs) -> Option<ConnectOptions> {
+fn options(args: &ConnectOptions) -> Option<ConnectOptions> {
     let context = match args.context.as_deref() {
         Some(text) if text.contains('*') => return None,
         Some(text) => text.split(',').next().map(ToOwned::to_owned),
         None => None,
     };
-    let args = ConnectionArgs { context, request_timeout: RequestTimeout::Within(PATIENCE), ..args.clone() };
+    let args = ConnectOptions { context, request_timeout: RequestTimeout::Within(PATIENCE), ..args.clone() };
     let silent = Terminal::new(ColorChoice::Never, true);
     Some(ConnectOptions { log: Log::default(), ..connect_options(&args, 0, false, &silent) })
 }
 
-#[derive(Deserialize)]
-struct List {
-    items: Vec<ListedObject>,
-}
-
-#[derive(Deserialize)]
-struct ListedObject {
-    metadata: Metadata,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Metadata {
-    name: String,
-    #[serde(default)]
-    managed_fields: Vec<ManagerName>,
-}
-
-#[derive(Deserialize)]
-#[serde(default)]
-#[derive(Default)]
-struct ManagerName {
-    manager: String,
-    operation: Option<Operation>,
-}
-
-async fn list(cluster: &Cluster, address: Address) -> Option<Vec<ListedObject>> {
+/// The metadata of the objects in a list.
+async fn list(cluster: &Cluster, address: Address) -> Option<Vec<ObjectMeta>> {
     let request = Request::list(address.with("limit", MOST)).with_accept(METADATA);
     let reply = cluster.send(request).await.ok()?;
-    parse::<List>(cluster, reply.body()).ok().map(|list| list.items)
+    let list: ObjectList<PartialObjectMeta> = parse(cluster, reply.body()).ok()?;
+    Some(list.items.into_iter().map(|object| object.metadata).collect())
 }
 
 #[cfg(test)]

@@ -11,18 +11,19 @@ use clap::{Args, Command as Program, ValueEnum};
 use reconcile_core::compare::Class;
 use reconcile_core::pull::{ObjectName, Selection};
 use reconcile_core::rules::{FieldPattern, Glob};
+use reconcile_report::formats::json as as_json;
 use reconcile_report::pull::PullReport;
 use reconcile_report::{ClassInfo, Failure, Role};
 
 use self::questions::ask;
 use crate::cli::{
-    CompareArgs, ConnectionArgs, ConsoleArgs, EvidenceArgs, InputArgs, OverlayArgs, ShardArgs, WritingArgs, hint_for,
+    CompareArgs, ConnectOptions, ConsoleArgs, EvidenceArgs, InputArgs, OverlayArgs, ShardArgs, WritingArgs, hint_for,
 };
 use crate::engine::event::{Event, EventSink as _};
 use crate::engine::reconciliation::Reconciliation;
 use crate::output::Output;
 use crate::run::base::Base;
-use crate::run::edits::overlay::Target;
+use crate::run::edits::overlay::OverlayTarget;
 use crate::run::edits::pulling::{Collected, Pulling};
 use crate::run::invocation::Invocation;
 use crate::run::question::{can_ask, interrupted};
@@ -101,7 +102,7 @@ pub struct PullArgs {
     pub console: ConsoleArgs,
     /// Flags that select the cluster
     #[command(flatten)]
-    pub connection: ConnectionArgs,
+    pub connection: ConnectOptions,
 }
 
 /// The fields of one `--field`. The commas in brackets and in quotes are parts of their names.
@@ -144,13 +145,15 @@ pub(super) async fn run(
     terminal: &Terminal,
 ) -> Result<u8, Failure> {
     let output = &Output::of_console(terminal, &args.console);
-    let report = Box::pin(report(args, program, configured, output)).await;
-    let stopped = |failure| PullReport::stopped(failure, args.dry_run);
-    let stopped = (args.output == PullFormat::Json).then_some(stopped);
-    output.print_report(report, stopped, |report, terminal| match args.output {
-        PullFormat::Json => terminal.data(&report.json()),
+    let report = match Box::pin(report(args, program, configured, output)).await {
+        Err(failure) if args.output == PullFormat::Json => PullReport::stopped(failure, args.dry_run),
+        other => other?,
+    };
+    output.print_report(&report.pulled.errors, |terminal| match args.output {
+        PullFormat::Json => terminal.data(&as_json::document(&report)),
         PullFormat::Text => terminal.text(&report.patch()).and_then(|()| terminal.text(&report.summary())),
-    })
+    });
+    Ok(report.exit_code)
 }
 
 async fn report(
@@ -171,7 +174,8 @@ async fn report(
     let compare = compare_args(args);
     let policy = policy(&compare, settings)?;
     let base = Base::of(&compare, &args.input, &output.terminal).await?;
-    let invocation = Invocation::new(&args.connection, &args.input, output, settings).with_base(base.as_ref());
+    let invocation = Invocation::new(&args.connection, &args.input, output, settings);
+    let invocation = Invocation { base: base.as_ref(), ..invocation };
     let (run, desired) = Box::pin(invocation.begin("pull", early_reads(&compare, ShardArgs::default(), []))).await?;
     let selection = selection.with_types(&run.server.discovery);
     let collected = Collected::chosen_by(&selection);
@@ -188,16 +192,14 @@ async fn report(
     warnings.extend(pass.warnings().iter().cloned());
     warnings.extend(run.server.cluster.warned_of_reads());
     pass.end();
-    let target = args.input.kustomize.as_deref().map(|directory| Target { directory, allowed });
+    let target = args.input.kustomize.as_deref().map(|directory| OverlayTarget { directory, allowed });
     let mut pulling = Pulling::of(collected, &selection, target);
     if let Some(own) = program.find_subcommand("pull") {
         let hints = pulling.errors.iter_mut().filter_map(|error| error.hint.as_mut());
         hints.for_each(|hint| *hint = hint_for(hint, own));
     }
     pulling.warnings.splice(..0, warnings);
-    for warning in &pulling.warnings {
-        output.terminal.note(Role::Note, &format!("warning: {warning}"));
-    }
+    output.terminal.warn(&pulling.warnings);
     for missing in &pulling.missing {
         output.terminal.note(Role::Note, &missing.to_string());
     }

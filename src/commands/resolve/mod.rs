@@ -9,22 +9,21 @@ use std::sync::Arc;
 
 use clap::{Args, Command as Program};
 use reconcile_core::compare::{Action, EvidenceMode, Policy, RemoveAdded};
-use reconcile_core::manifest::DesiredSet;
 use reconcile_core::resolve::{Choice, Decisions};
 use reconcile_report::formats::text::{self, outcomes};
 use reconcile_report::resolve::questions;
 use reconcile_report::{Command, EXIT_DRIFT, EXIT_SUCCESS, FailOn, Failure, Report, Role, View};
 
 use self::decided::{LastAnswer, agreed, drafts, write};
-use self::pass::{Found, ResolvePass};
+use self::pass::ResolvePass;
 use self::questions::{Answers, Asking, can_resolve};
 use self::rule_file::RuleFile;
 use crate::cli::{
-    CompareArgs, ConnectionArgs, ConsoleArgs, EvidenceArgs, InputArgs, OverlayArgs, ShardArgs, WritingArgs, hint_for,
+    CompareArgs, ConnectOptions, ConsoleArgs, EvidenceArgs, InputArgs, OverlayArgs, ShardArgs, WritingArgs, hint_for,
 };
 use crate::output::Output;
 use crate::run::base::Base;
-use crate::run::edits::overlay::Target;
+use crate::run::edits::overlay::OverlayTarget;
 use crate::run::invocation::{Invocation, Run};
 use crate::run::question::interrupted;
 use crate::run::reading::stored::refuse_stored;
@@ -77,7 +76,7 @@ pub struct ResolveArgs {
     pub console: ConsoleArgs,
     /// Flags that select the cluster
     #[command(flatten)]
-    pub connection: ConnectionArgs,
+    pub connection: ConnectOptions,
 }
 
 /// Runs the command to its exit code.
@@ -91,7 +90,7 @@ pub(super) async fn run(
     let settings = &Settings::of(configured?, output);
     refuse_stored(&args.input, "resolve")?;
     can_resolve(&args.input)?;
-    args.overlay.allowed(args.input.kustomize.as_deref())?;
+    let allowed = args.overlay.allowed(args.input.kustomize.as_deref())?;
     let compare = &CompareArgs::only(&args.evidence, &args.writing);
     let policy = Policy { remove_added: RemoveAdded::Offered, ..policy(compare, settings)? };
     if policy.evidence == EvidenceMode::ReadOnly {
@@ -99,28 +98,19 @@ pub(super) async fn run(
         return Err(Failure::refused(message, "compare with `diff --evidence=read-only`"));
     }
     let base = Base::of(compare, &args.input, &output.terminal).await?;
-    let invocation = Invocation::new(&args.connection, &args.input, output, settings).with_base(base.as_ref());
+    let invocation = Invocation::new(&args.connection, &args.input, output, settings);
+    let invocation = Invocation { base: base.as_ref(), ..invocation };
     let (run, desired) = Box::pin(invocation.begin("resolve", early_reads(compare, ShardArgs::default(), []))).await?;
     output.name_cluster(&run.info);
-    for warning in settings.warnings() {
-        output.terminal.note(Role::Note, &format!("warning: {warning}"));
-    }
-    Box::pin(resolve(args, program, &run, ResolveInput { desired, compare, policy })).await
+    output.terminal.warn(settings.warnings());
+    let target = args.input.kustomize.as_deref().map(|directory| OverlayTarget { directory, allowed });
+    let pass = ResolvePass { run: &run, desired, compare, policy, target, redactor: Arc::default() };
+    Box::pin(resolve(args, program, &pass)).await
 }
 
-/// The inputs of both passes.
-struct ResolveInput<'a> {
-    desired: DesiredSet,
-    compare: &'a CompareArgs,
-    policy: Policy,
-}
-
-async fn resolve(args: &ResolveArgs, program: &Program, run: &Run<'_>, input: ResolveInput<'_>) -> Result<u8, Failure> {
-    let ResolveInput { desired, compare, policy } = input;
-    let allowed = args.overlay.allowed(args.input.kustomize.as_deref())?;
-    let target = args.input.kustomize.as_deref().map(|directory| Target { directory, allowed });
-    let pass = ResolvePass { run, desired, compare, policy, target, redactor: Arc::default() };
-    let Found { report, mut pulling } = Box::pin(pass.found()).await?;
+async fn resolve(args: &ResolveArgs, program: &Program, pass: &ResolvePass<'_, '_>) -> Result<u8, Failure> {
+    let run = pass.run;
+    let (report, mut pulling) = Box::pin(pass.found()).await?;
     let Run { output, interrupt, settings, .. } = run;
     if interrupt.is_set() {
         return Err(interrupted());
@@ -161,7 +151,7 @@ async fn resolve(args: &ResolveArgs, program: &Program, run: &Run<'_>, input: Re
     };
     let before = before.max(write(&drafts, &mut decisions, output));
     let after =
-        if decisions.applied().next().is_some() { applied(&pass, &decisions, output).await? } else { EXIT_SUCCESS };
+        if decisions.applied().next().is_some() { applied(pass, &decisions, output).await? } else { EXIT_SUCCESS };
     Ok(before.max(after).max(skipped(&decisions)))
 }
 

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use reconcile_core::compare::{Action, Policy, Redactor};
+use reconcile_core::compare::{Action, Policy, Redactor, UnmanagedCount};
 use reconcile_core::manifest::DesiredSet;
 use reconcile_core::pull::Selection;
 use reconcile_core::resolve::Decisions;
@@ -13,7 +13,7 @@ use crate::cli::CompareArgs;
 use crate::engine::event::{Event, EventSink};
 use crate::engine::reconciliation::Reconciliation;
 use crate::output::events::Events;
-use crate::run::edits::overlay::Target;
+use crate::run::edits::overlay::OverlayTarget;
 use crate::run::edits::pulling::{Collected, Pulling};
 use crate::run::invocation::Run;
 use reconcile_report::Failure;
@@ -29,17 +29,9 @@ pub(crate) struct ResolvePass<'r, 'a> {
     /// The policy without the decisions.
     pub policy: Policy,
     /// The kustomization that values are pulled into.
-    pub target: Option<Target<'r>>,
+    pub target: Option<OverlayTarget<'r>>,
     /// Gives equal secret values the same number in both passes.
     pub redactor: Arc<Redactor>,
-}
-
-/// The differences that were found.
-pub(crate) struct Found {
-    /// The report about them.
-    pub report: Report,
-    /// The edits that would take them into the manifests.
-    pub pulling: Pulling,
 }
 
 /// Passes events on to the report, and to the edits of manifests.
@@ -53,8 +45,8 @@ impl EventSink for Both<'_> {
 }
 
 impl ResolvePass<'_, '_> {
-    /// Finds the differences, and changes nothing.
-    pub async fn found(&self) -> Result<Found, Failure> {
+    /// Finds the differences, and changes nothing. Returns the report about them, and the edits that would take them into the manifests.
+    pub async fn found(&self) -> Result<(Report, Pulling), Failure> {
         let Self { run, desired, compare, policy, redactor, .. } = self;
         let both = Both(Events::new(run.output, false), RefCell::default());
         let plan = run.plan_with(compare, desired.clone(), None).await?;
@@ -63,7 +55,7 @@ impl ResolvePass<'_, '_> {
         let pass = Box::pin(Reconciliation::compare(comparison, plan, None)).await;
         run.output.details(pass.unproven());
         for (new, decision) in run.report_formers(&both.0.builder, &pass).await {
-            if decision.verdict.action() != Action::Unknown {
+            if decision.diff.action != Action::Unknown {
                 both.1.borrow().receive(Event::Compared(new, &decision));
             }
         }
@@ -71,7 +63,7 @@ impl ResolvePass<'_, '_> {
         pass.end();
         let classes = ClassInfo::pulled().map(|row| row.class).collect();
         let selection = Selection { classes, ..Selection::default() };
-        Ok(Found { report, pulling: Pulling::of(both.1.into_inner(), &selection, self.target) })
+        Ok((report, Pulling::of(both.1.into_inner(), &selection, self.target)))
     }
 
     /// Applies what was chosen, as far as it is still what was shown. The report is about the objects of which something was to be
@@ -85,14 +77,15 @@ impl ResolvePass<'_, '_> {
         let mut comparison = run.comparison(compare, &policy, &plan, &events);
         comparison.redactor = Arc::clone(redactor);
         let mut pass = Box::pin(Reconciliation::compare(comparison, plan, None)).await;
-        pass.keep_to_consent(&|target, decision| decisions.consent(&target.key, &decision.verdict));
+        pass.keep_to_consent(&|target, decision| decisions.consent(&target.key, &decision.diff));
         pass.act(None).await;
         let Report { mut objects, .. } = events.builder.last_report(Command::Apply, &FailOn::default(), &pass);
         pass.end();
         objects.retain(|object| decisions.applies(&object.key) || object.diff.action == Action::Unknown);
         for object in &mut objects {
             // The rules are those of the decisions, which were shown before.
-            (object.diff.ignored, object.details.unmanaged) = Default::default();
+            object.diff.ignored.clear();
+            object.diff.notes.unmanaged = UnmanagedCount::default();
         }
         let report = Report::compared(Command::Apply, objects, &FailOn::default());
         Ok(if run.interrupt.is_set() { report.interrupted() } else { report })

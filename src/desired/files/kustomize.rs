@@ -1,15 +1,15 @@
 //! `-k`: runs `kustomize build`, or `kubectl kustomize` if there is no `kustomize` on PATH.
 
 use std::ffi::OsStr;
-use std::io::Read;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, sync_channel};
-use std::time::{Duration, Instant};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use reconcile_core::diagnostic::{Diagnostic, KUSTOMIZATIONS, is_kustomization};
 use reconcile_core::text::{name_without_credentials, urls_without_credentials};
 
+use crate::desired::child::{Ended, Unended, ended};
 use crate::desired::kustomization::may_have_secrets;
 use crate::program;
 use crate::program::LookupError;
@@ -18,10 +18,6 @@ use crate::program::LookupError;
 const PROGRAMS: [(&str, &str); 2] = [("kustomize", "build"), ("kubectl", "kustomize")];
 /// Time limit of the program, which may have to fetch remote bases with git.
 const TIME_LIMIT: Duration = Duration::from_mins(5);
-/// Interval at which a program that has closed its output is polled for its end.
-const POLL: Duration = Duration::from_millis(5);
-/// Most bytes of the program's messages that are passed on.
-const MAX_TEXT: u64 = 64 << 10;
 
 /// The output of a build.
 pub(in crate::desired) struct Built {
@@ -137,48 +133,19 @@ fn find() -> Result<(PathBuf, String, &'static str), Diagnostic> {
 }
 
 /// Reads the output of the program until it ends. An error completes a sentence that begins with the command.
-fn finish(mut child: Child, limits: Limits) -> Result<Built, String> {
-    let start = Instant::now();
-    let ended = output(&mut child, limits.bytes, || limits.time.saturating_sub(start.elapsed()));
-    // After an error it may still write, and nothing reads its output.
-    if ended.is_err() {
-        let _ = child.kill();
-        let _ = child.wait();
-    }
-    let (manifests, said, status) = ended.map_err(|end| match end {
-        End::TooLate => format!("did not end within {}s", limits.time.as_secs()),
-        End::Failed(error) => format!("failed: {}", reason(&error)),
+fn finish(child: Child, limits: Limits) -> Result<Built, String> {
+    let Ended { status, output, said } = ended(child, &[], limits.bytes, limits.time).map_err(|end| match end {
+        Unended::TooLate => format!("did not end within {}s", limits.time.as_secs()),
+        Unended::TooMuch if limits.bytes == MAX_INPUT => "failed: it is larger than 1 GiB".to_owned(),
+        Unended::TooMuch => format!("failed: it is larger than {} MiB", limits.bytes >> 20),
+        Unended::Failed(error) => format!("failed: {}", reason(&error)),
     })?;
+    let said = said.trim().lines().map(without_log_head).collect::<Vec<_>>().join("\n");
+    let said = urls_without_credentials(&said);
     if status.success() {
-        return Ok(Built { manifests, warnings: said.lines().map(ToOwned::to_owned).collect() });
+        return Ok(Built { manifests: output, warnings: said.lines().map(ToOwned::to_owned).collect() });
     }
     Err(format!("failed: {}", if said.is_empty() { status.to_string() } else { said }))
-}
-
-/// The reason why there is no output.
-enum End {
-    TooLate,
-    Failed(std::io::Error),
-}
-
-fn output(child: &mut Child, most: u64, left: impl Fn() -> Duration) -> Result<(Vec<u8>, String, ExitStatus), End> {
-    // Both pipes are read at the same time, so that the program never blocks. Its children may hold them longer than it lives.
-    let manifests = child.stdout.take().map(|pipe| spawn(move || read_within(pipe, most)));
-    let said = child.stderr.take().map(|pipe| spawn(|| text(pipe)));
-    let manifests = match manifests {
-        Some(manifests) => within(&manifests, left())?.map_err(End::Failed)?,
-        None => Vec::new(),
-    };
-    let said = said.map_or_else(|| Ok(String::new()), |said| within(&said, left()))?;
-    let said = said.lines().map(without_log_head).collect::<Vec<_>>().join("\n");
-    let said = urls_without_credentials(&said);
-    loop {
-        match child.try_wait().map_err(End::Failed)? {
-            Some(status) => return Ok((manifests, said, status)),
-            None if left().is_zero() => return Err(End::TooLate),
-            None => std::thread::sleep(POLL),
-        }
-    }
 }
 
 /// A line without what klog puts around a message: `E1125 03:17:37.873620 9037 run.go:72] "command failed" err="no such directory"`.
@@ -196,39 +163,15 @@ fn without_log_head(line: &str) -> String {
     error.unwrap_or_else(|| message.to_owned())
 }
 
-/// Runs work on a thread of its own.
-fn spawn<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Receiver<T> {
-    let (sender, receiver) = sync_channel(1);
-    std::thread::spawn(move || sender.send(work()));
-    receiver
-}
-
-fn within<T>(receiver: &Receiver<T>, left: Duration) -> Result<T, End> {
-    receiver.recv_timeout(left).map_err(|_| End::TooLate)
-}
-
-fn text(mut pipe: impl Read) -> String {
-    let mut bytes = Vec::new();
-    let _ = pipe.by_ref().take(MAX_TEXT).read_to_end(&mut bytes);
-    // The rest is read as well, so that the program can end.
-    let _ = std::io::copy(&mut pipe, &mut std::io::sink());
-    String::from_utf8_lossy(&bytes).trim().to_owned()
-}
-
 /// Largest input that is read, in bytes: 1 GiB.
 pub const MAX_INPUT: u64 = 1 << 30;
 
 /// Reads all of an input that is not larger than [`MAX_INPUT`].
 pub(super) fn read_bounded(from: impl std::io::Read) -> std::io::Result<Vec<u8>> {
-    read_within(from, MAX_INPUT)
-}
-
-fn read_within(from: impl std::io::Read, most: u64) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    from.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
-    if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > most {
-        let size = if most == MAX_INPUT { "1 GiB".to_owned() } else { format!("{} MiB", most >> 20) };
-        return Err(std::io::Error::other(format!("it is larger than {size}")));
+    from.take(MAX_INPUT.saturating_add(1)).read_to_end(&mut bytes)?;
+    if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > MAX_INPUT {
+        return Err(std::io::Error::other("it is larger than 1 GiB"));
     }
     Ok(bytes)
 }
@@ -244,6 +187,8 @@ pub(in crate::desired) fn reason(error: &std::io::Error) -> String {
 #[cfg(test)]
 #[cfg(unix)]
 mod tests {
+    use std::time::Instant;
+
     use super::*;
 
     fn run(script: &str, limit: Duration) -> Result<(String, Vec<String>), String> {

@@ -1,13 +1,13 @@
 //! A private copy of a revision, for a program that reads files.
 
 use std::collections::BTreeMap;
-use std::fs::{self, DirBuilder, OpenOptions};
-use std::io::{self, Write as _};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 
 use super::tree::Tree;
-use crate::private_folder::PrivateFolder;
+use crate::private_folder::{self, PrivateFolder};
 
 /// Largest revision that is copied, in bytes: 2 GiB.
 const MAX_COPY: u64 = 2 << 30;
@@ -29,16 +29,21 @@ struct Guard {
 }
 
 impl Checkout {
+    /// An empty folder.
+    fn new() -> io::Result<Self> {
+        let folder = PrivateFolder::new()?;
+        let root = folder.path().canonicalize()?;
+        let guard = Guard::of(&root);
+        Ok(Self { folder: Some(folder), root, guard })
+    }
+
     /// Copies a revision. Links that lead out of it are left out.
     pub fn of(tree: &mut Tree) -> io::Result<Self> {
         let size = tree.entries().fold(0_u64, |sum, (_, entry)| sum.saturating_add(entry.size));
         if size > MAX_COPY {
             return Err(io::Error::other("the revision is larger than 2 GiB"));
         }
-        let folder = PrivateFolder::new()?;
-        let root = folder.path().canonicalize()?;
-        let guard = Guard::of(&root);
-        let checkout = Self { folder: Some(folder), root, guard };
+        let checkout = Self::new()?;
         let all: Vec<(String, bool)> = tree.entries().map(|(path, entry)| (path.to_owned(), entry.is_link)).collect();
         // While files are written there are no links yet, so that none of them leads a file out.
         for (path, _) in all.iter().filter(|(_, is_link)| !is_link) {
@@ -55,10 +60,7 @@ impl Checkout {
 
     /// Copies files, which are named by their relative paths.
     pub fn of_files(files: &BTreeMap<&str, &[u8]>) -> io::Result<Self> {
-        let folder = PrivateFolder::new()?;
-        let root = folder.path().canonicalize()?;
-        let guard = Guard::of(&root);
-        let checkout = Self { folder: Some(folder), root, guard };
+        let checkout = Self::new()?;
         for (path, content) in files {
             checkout.write(path, content)?;
         }
@@ -98,11 +100,7 @@ impl Checkout {
     fn write(&self, path: &str, content: &[u8]) -> io::Result<()> {
         let place = self.place(path)?;
         make_parent(&place)?;
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        options.open(place)?.write_all(content)
+        private_folder::write(&place, content)
     }
 
     /// Makes a link where no other link leads.
@@ -135,11 +133,7 @@ impl Checkout {
 }
 
 fn make_parent(place: &Path) -> io::Result<()> {
-    let mut builder = DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    place.parent().map_or(Ok(()), |parent| builder.create(parent))
+    place.parent().map_or(Ok(()), private_folder::make_folders)
 }
 
 impl Guard {

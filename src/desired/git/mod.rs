@@ -8,16 +8,14 @@ mod checkout;
 mod tree;
 
 use std::ffi::OsStr;
-use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc;
-use std::thread;
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::text::similar;
 
+use crate::desired::child::{self, Ended, Unended};
 use crate::desired::files::reason;
 use crate::program;
 use crate::work_tree::root;
@@ -28,7 +26,7 @@ pub use tree::Tree;
 
 /// The name for the revision from which the current branch began.
 const AUTO: &str = "auto";
-/// Most bytes of a message of git that are passed on.
+/// Most bytes of an answer of one line.
 const MAX_TEXT: u64 = 4 << 10;
 /// Most branches and tags among which a similar name is looked for, and most bytes of their names.
 const MAX_REFERENCES: usize = 1_000;
@@ -263,46 +261,13 @@ impl Repository {
     }
 }
 
-/// A program that ended.
-struct Ended {
-    status: ExitStatus,
-    output: Vec<u8>,
-    said: String,
-}
-
 /// Reads what a program prints until it ends, up to a bound and for a time. The error completes a sentence that begins with the command.
-fn ended(mut child: Child, most: u64, limit: Duration) -> Result<Ended, String> {
-    let output = child.stdout.take().map(|pipe| read(pipe, most.saturating_add(1)));
-    let said = child.stderr.take().map(|pipe| read(pipe, MAX_TEXT));
-    let output = output.map(|output| output.recv_timeout(limit));
-    let is_long = |output: &Vec<u8>| u64::try_from(output.len()).unwrap_or(u64::MAX) > most;
-    let output = match output {
-        Some(Ok(Ok(output))) if !is_long(&output) => output,
-        None => Vec::new(),
-        refused => {
-            let _ = child.kill();
-            let _ = child.wait();
-            return Err(match refused {
-                Some(Err(_)) => format!("did not end within {}s", limit.as_secs()),
-                Some(Ok(Err(error))) => format!("failed: {}", reason(&error)),
-                _ => "printed more than is read".to_owned(),
-            });
-        }
-    };
-    let status = child.wait().map_err(|error| format!("failed: {}", reason(&error)))?;
-    let said = said.and_then(|said| said.recv_timeout(limit).ok()?.ok()).unwrap_or_default();
-    Ok(Ended { status, output, said: String::from_utf8_lossy(&said).into_owned() })
-}
-
-/// Reads a pipe on a thread of its own.
-fn read(pipe: impl Read + Send + 'static, most: u64) -> mpsc::Receiver<std::io::Result<Vec<u8>>> {
-    let (sender, receiver) = mpsc::channel();
-    thread::spawn(move || {
-        let mut content = Vec::new();
-        let read = pipe.take(most).read_to_end(&mut content);
-        let _ = sender.send(read.map(|_| content));
-    });
-    receiver
+fn ended(child: Child, most: u64, limit: Duration) -> Result<Ended, String> {
+    child::ended(child, &[], most, limit).map_err(|end| match end {
+        Unended::TooLate => format!("did not end within {}s", limit.as_secs()),
+        Unended::TooMuch => "printed more than is read".to_owned(),
+        Unended::Failed(error) => format!("failed: {}", reason(&error)),
+    })
 }
 
 /// The advice for an input of which no revision can be read.

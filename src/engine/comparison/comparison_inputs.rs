@@ -11,6 +11,7 @@ use crate::live::autoscalers::{AutoscalerSource, Unlisted};
 use crate::live::types::Types;
 use reconcile_core::compare::{ComparisonMachine, Policy};
 use reconcile_core::live::{LiveState, Target};
+use reconcile_core::rules::Autoscaler;
 
 /// The inputs of comparisons that are read from the server once for all objects. Each comparison waits for its own: those of built-in
 /// kinds do not need the types of custom resources.
@@ -18,6 +19,8 @@ use reconcile_core::live::{LiveState, Target};
 pub struct ComparisonInputs {
     types: SetOnce<Types>,
     rules: SetOnce<Rules>,
+    /// The policy with the autoscalers that only a comparison showed to be needed.
+    completed: SetOnce<Policy>,
 }
 
 /// The rules of comparisons.
@@ -63,9 +66,24 @@ impl ComparisonInputs {
         self.rules.get()
     }
 
+    /// The policy with more autoscalers, which are found once. `None` if there are none, or before the rules are read.
+    pub fn complete(&self, autoscalers: &[Autoscaler]) -> Option<&Policy> {
+        let rules = self.rules.get()?;
+        if !autoscalers.is_empty() {
+            let mut policy = rules.policy.clone();
+            let all = Arc::make_mut(&mut policy.autoscalers);
+            for autoscaler in autoscalers {
+                all.add(autoscaler.clone());
+            }
+            self.completed.set(policy).ok()?;
+        }
+        self.completed.get()
+    }
+
     /// The types and the policy, once they are read.
     pub fn into_parts(self) -> Option<(Types, Policy)> {
-        Some((self.types.into_inner()?, self.rules.into_inner()?.policy))
+        let policy = self.rules.into_inner()?.policy;
+        Some((self.types.into_inner()?, self.completed.into_inner().unwrap_or(policy)))
     }
 
     /// Waits for the rules, and for the type of a kind.

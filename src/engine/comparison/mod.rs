@@ -12,24 +12,52 @@ use crate::engine::interrupt::Interrupt;
 use crate::engine::membership::Memberships;
 use crate::engine::missing_owners::warn_of_missing_owners;
 use crate::live::autoscalers::{AutoscalerSource, Unlisted};
-use crate::live::definitions::Definitions;
 use crate::live::discovery::Server;
-use crate::live::fetch::{fetch_into, get};
+use crate::live::fetch::{fetch, fetch_into, get};
 use crate::live::release::release_base::{ComparedTarget, give_bases};
 use crate::live::types::Types;
 use comparison_inputs::{ComparisonInputs, only_has_to_exist};
 use dry_run::drive;
 use futures::StreamExt as _;
-use structured_merge::GroupVersionKind;
+use serde_json::Value;
 
 use reconcile_core::compare::{
-    Action, ComparisonMachine, Decision, DefinedKinds, Policy, Redactor, leave_out_nulls, may_hold_refused_nulls,
-    refused_by_definition,
+    Action, ChangingKinds, ComparisonMachine, Decision, Policy, Redactor, leave_out_nulls, may_hold_refused_nulls,
 };
 use reconcile_core::diagnostic::{Code, Diagnostic};
-use reconcile_core::live::{LiveState, Resource, Target};
+use reconcile_core::effects;
+use reconcile_core::live::{LiveState, ObjectsElsewhere, Resource, Target};
 use reconcile_core::plan::Plan;
-use reconcile_core::rules::ReadinessRules;
+use reconcile_core::rules::{Autoscaler, ReadinessRules, Workload, workload};
+
+/// A source of live objects, with which manifests are compared: a cluster or a snapshot.
+pub(crate) trait LiveSource {
+    /// Removes from custom resources the nulls that their types do not allow.
+    async fn leave_out_nulls(&mut self, plan: &mut Plan);
+
+    /// Compares targets, which must be in the order of the plan. Returns one decision for each.
+    async fn compare(&mut self, targets: &[&Target]) -> Vec<Decision>;
+
+    /// Names other objects in the decisions: the apply sets that objects do not leave and, if a server knows, owners that do not exist.
+    async fn name_others(&mut self, targets: &[&Target], decisions: &mut [Decision]);
+
+    /// Compares the objects of a plan, and finds the effects of their changes. Returns the decisions in the order of the plan.
+    async fn decide(&mut self, plan: &mut Plan) -> Vec<Decision> {
+        self.leave_out_nulls(plan).await;
+        let targets: Vec<&Target> = plan.targets().collect();
+        let mut decisions = self.compare(&targets).await;
+        self.name_others(&targets, &mut decisions).await;
+        effects::find(&targets, &mut decisions);
+        decisions
+    }
+
+    /// Reads an object and compares it by a policy, apart from all others. `None` if it does not exist, if it or its values cannot be read,
+    /// or once the run is interrupted.
+    async fn compare_alone(&self, target: &Target, policy: &Policy) -> Option<(Value, Decision)>;
+
+    /// The live states of these targets; none at all once the run is interrupted.
+    async fn states(&self, targets: &[&Target]) -> Vec<LiveState>;
+}
 
 /// The inputs that all comparisons of one run share.
 pub(crate) struct Comparison<'a> {
@@ -59,6 +87,8 @@ pub(crate) struct Comparison<'a> {
     pub events: &'a dyn EventSink,
     /// The readiness rules of the configuration.
     pub readiness: Arc<ReadinessRules>,
+    /// The objects that other shards compare.
+    pub elsewhere: ObjectsElsewhere,
 }
 
 impl<'a> Comparison<'a> {
@@ -85,6 +115,7 @@ impl<'a> Comparison<'a> {
             interrupt,
             events,
             readiness: Arc::default(),
+            elsewhere: ObjectsElsewhere::default(),
         }
     }
 
@@ -99,100 +130,17 @@ impl<'a> Comparison<'a> {
         Self { readiness: Arc::clone(readiness), ..self }
     }
 
-    /// Removes from custom resources the nulls that their types do not allow. Types are read only if there may be such nulls.
-    pub async fn leave_out_nulls(&mut self, plan: &mut Plan) {
-        let may_hold = |target: &&Target| may_hold_refused_nulls(target);
-        let resources: Vec<_> =
-            plan.targets().filter(may_hold).filter_map(|target| target.resource.as_deref().ok()).collect();
-        if !resources.is_empty() {
-            self.types.load(self.cluster, resources.into_iter().filter(|found| !found.pending)).await;
-            leave_out_nulls(&mut plan.targets_mut().collect::<Vec<_>>(), |gvk| self.types.of(gvk));
-        }
-    }
-
-    /// Compares targets, which must be in the order of the plan. Returns one decision for each.
-    pub async fn compare(&mut self, targets: &[&Target]) -> Vec<Decision> {
-        let inputs = ComparisonInputs::default();
-        let types = std::mem::take(&mut self.types);
-        let policy = self.policy.clone();
-        let read = inputs.read(self.cluster, targets, self.autoscalers.as_ref(), types, policy);
-        // In boxes, as the results of ten thousand objects are moved from list to list.
-        let take = async |index: usize, state| match targets.get(index) {
-            Some(target) => Some(Box::new(inputs.compare(target, state).await)),
-            None => None,
-        };
-        let ready = async |resource: &Resource| _ = inputs.of(&resource.gvk).await;
-        // The requests of `read` leave before many objects are compared at once.
-        let ((), begun) = futures::join!(read, fetch_into(self.cluster, targets, &ready, &take));
-        // From now on, objects are read because they may have changed.
-        self.cluster.keep_early(|_| false);
-        let mut machines: Vec<_> = begun.into_iter().flatten().collect();
-        if let Some(rules) = inputs.rules() {
-            let warning = |kind: &Unlisted| kind.warning(targets, machines.iter().map(|machine| machine.read_state()));
-            self.warnings.extend(rules.unlisted.iter().filter_map(warning));
-        }
-        let coming = ComingKinds::of(targets);
-        self.ask(&mut machines, &coming).await;
-        if self.releases_are_base {
-            let compared: Vec<ComparedTarget<'_>> = machines
-                .iter()
-                .map(|machine| ComparedTarget {
-                    target: machine.target(),
-                    live: machine.live(),
-                    is_missing: machine.is_missing(),
-                })
-                .collect();
-            let warning = give_bases(self.cluster, &self.server.discovery, &compared).await;
-            self.warnings.extend(warning);
-        }
-        loop {
-            let mut leaves_some = false;
-            for machine in &mut machines {
-                leaves_some |= machine.leave();
-            }
-            if !leaves_some {
-                break;
-            }
-            self.ask(&mut machines, &coming).await;
-        }
-        let decisions = self.decide(machines.into_iter());
-        if let Some((types, policy)) = inputs.into_parts() {
-            self.types = types;
-            self.policy = policy;
-        }
-        decisions
-    }
-
-    /// Names the apply sets that objects do not leave: in a warning or, for an object that is refused, in the verdict.
-    pub async fn name_apply_sets(&mut self, targets: &[&Target], decisions: &mut [Decision]) {
-        let memberships = Memberships::read(self.server, targets, decisions).await;
-        for decision in &mut *decisions {
-            memberships.name_in(decision);
-        }
-        // With a set of its own, the run has only the parent of that set to keep in another one.
-        if !self.joins_apply_set {
-            let all = decisions.iter().filter_map(|decision| decision.membership.as_ref());
-            self.warnings.extend(memberships.warnings(all));
-        }
-    }
-
-    /// Warns of objects that the garbage collector would delete.
-    pub async fn warn_of_missing_owners(&self, targets: &[&Target], decisions: &mut [Decision]) {
-        warn_of_missing_owners(self.server, targets, decisions).await;
-    }
-
     /// Makes the decisions, in the order of the plan.
-    fn decide<'m>(&mut self, machines: impl ExactSizeIterator<Item = Box<ComparisonMachine<'m>>>) -> Vec<Decision> {
+    fn decided<'m>(&mut self, machines: impl ExactSizeIterator<Item = Box<ComparisonMachine<'m>>>) -> Vec<Decision> {
         let mut decisions = Vec::with_capacity(machines.len());
-        let mut changing = DefinedKinds::default();
-        for (index, machine) in machines.enumerate() {
+        let mut changing = ChangingKinds::default();
+        for machine in machines {
             let target = machine.target();
             let unproven = machine.unproven().filter(|_| target.other_shard().is_none());
             self.unproven.extend(unproven.map(|why| format!("not proven: {}: {why}", target.key)));
-            let types_will_change = changing.place_of(&target.key.gvk).is_some();
-            let decision = machine.decide(types_will_change, &self.redactor);
-            if decision.verdict.action() != Action::None {
-                changing.add(index, target);
+            let decision = machine.decide(changing.coming_type(&target.key.gvk), &self.redactor);
+            if decision.diff.action != Action::None {
+                changing.add(target);
             }
             decisions.push(decision);
         }
@@ -206,22 +154,22 @@ impl<'a> Comparison<'a> {
         if matches!(state, LiveState::Absent) {
             return false;
         }
-        let verdict = self.decide_one(crd, state, &self.policy).await.verdict;
-        matches!(verdict.action(), Action::None | Action::Unknown)
+        let decision = self.decide_one(crd, state, &self.policy).await;
+        matches!(decision.diff.action, Action::None | Action::Unknown)
     }
 
     /// Compares one object, apart from all others, by a policy.
-    pub async fn decide_one(&self, target: &Target, state: LiveState, policy: &Policy) -> Decision {
+    async fn decide_one(&self, target: &Target, state: LiveState, policy: &Policy) -> Decision {
         let mut machine = ComparisonMachine::new(target, state, self.types.of(&target.key.gvk), policy);
-        self.ask_one(&mut machine, false, &ComingKinds::default()).await;
+        self.ask_one(&mut machine, false, &ChangingKinds::default()).await;
         while machine.leave() {
-            self.ask_one(&mut machine, false, &ComingKinds::default()).await;
+            self.ask_one(&mut machine, false, &ChangingKinds::default()).await;
         }
-        machine.decide(false, &self.redactor)
+        machine.decide(None, &self.redactor)
     }
 
     /// Sends the dry runs of all objects at once. Objects whose namespace or kind exists only in this input are not tried yet.
-    async fn ask(&self, machines: &mut [Box<ComparisonMachine<'_>>], coming_kinds: &ComingKinds<'_>) {
+    async fn ask(&self, machines: &mut [Box<ComparisonMachine<'_>>], coming_kinds: &ChangingKinds<'_>) {
         let all = machines.len();
         let namespaces = machines.iter().filter(|machine| is_absent(machine));
         let coming: BTreeSet<&str> = namespaces
@@ -245,7 +193,33 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    async fn ask_one(&self, machine: &mut ComparisonMachine<'_>, too_early: bool, coming_kinds: &ComingKinds<'_>) {
+    /// Looks for the autoscalers of objects of which an apply would drop a field that an autoscaler may own, and compares those that have
+    /// one again. That a manifest no longer has such a field only its comparison shows.
+    async fn leave_to_autoscalers<'m>(
+        &mut self,
+        inputs: &'m ComparisonInputs,
+        targets: &[&Target],
+        machines: &mut [Box<ComparisonMachine<'m>>],
+        coming: &ChangingKinds<'_>,
+    ) {
+        let (Some(source), Some(rules)) = (&self.autoscalers, inputs.rules()) else { return };
+        let dropped = source.dropped(machines);
+        if dropped.is_empty() || self.interrupt.is_set() {
+            return;
+        }
+        let (found, unlisted) = source.read_of_dropped(self.cluster, targets, &dropped).await;
+        let kinds = rules.unlisted.iter().chain(&unlisted);
+        self.warnings.extend(kinds.filter_map(|kind| kind.warning_of_dropped(&dropped)));
+        let Some(policy) = inputs.complete(&found) else { return };
+        let scaled: BTreeSet<Workload<'_>> = found.iter().map(Autoscaler::workload).collect();
+        let is_scaled = |target: &Target| workload(&target.key).is_some_and(|own| scaled.contains(&own));
+        for machine in machines.iter_mut().filter(|machine| is_scaled(machine.target())) {
+            machine.compare_by(policy);
+        }
+        self.ask(machines, coming).await;
+    }
+
+    async fn ask_one(&self, machine: &mut ComparisonMachine<'_>, too_early: bool, coming_kinds: &ChangingKinds<'_>) {
         let target = machine.target();
         if only_has_to_exist(target) && machine.read_state().is_some() {
             return machine.end_as_read();
@@ -258,7 +232,8 @@ impl<'a> Comparison<'a> {
             Err(diagnostic) => return machine.fail(Diagnostic::clone(diagnostic)),
             Ok(resource)
                 if resource.pending
-                    && let Some(mistakes) = coming_kinds.refusal(target) =>
+                    && let Some(coming) = coming_kinds.coming_type(&target.key.gvk)
+                    && let Some(mistakes) = coming.refusal(target) =>
             {
                 return machine.fail(mistakes);
             }
@@ -269,31 +244,101 @@ impl<'a> Comparison<'a> {
     }
 }
 
-/// The kinds that only the definitions of this input define.
-#[derive(Default)]
-struct ComingKinds<'t> {
-    types: Types,
-    definitions: Definitions<'t>,
+impl LiveSource for Comparison<'_> {
+    // Types are read only if there may be such nulls.
+    async fn leave_out_nulls(&mut self, plan: &mut Plan) {
+        let may_hold = |target: &&Target| may_hold_refused_nulls(target);
+        let resources: Vec<_> =
+            plan.targets().filter(may_hold).filter_map(|target| target.resource.as_deref().ok()).collect();
+        if !resources.is_empty() {
+            self.types.load(self.cluster, resources.into_iter().filter(|found| !found.pending)).await;
+            leave_out_nulls(&mut plan.targets_mut().collect::<Vec<_>>(), |gvk| self.types.of(gvk));
+        }
+    }
+
+    async fn compare(&mut self, targets: &[&Target]) -> Vec<Decision> {
+        let inputs = ComparisonInputs::default();
+        let types = std::mem::take(&mut self.types);
+        let policy = self.policy.clone();
+        let read = inputs.read(self.cluster, targets, self.autoscalers.as_ref(), types, policy);
+        // In boxes, as the results of ten thousand objects are moved from list to list.
+        let take = async |index: usize, state| match targets.get(index) {
+            Some(target) => Some(Box::new(inputs.compare(target, state).await)),
+            None => None,
+        };
+        let ready = async |resource: &Resource| _ = inputs.of(&resource.gvk).await;
+        // The requests of `read` leave before many objects are compared at once.
+        let ((), begun) = futures::join!(read, fetch_into(self.cluster, targets, &self.elsewhere, &ready, &take));
+        // From now on, objects are read because they may have changed.
+        self.cluster.keep_early(|_| false);
+        let mut machines: Vec<_> = begun.into_iter().flatten().collect();
+        if let Some(rules) = inputs.rules() {
+            let warning = |kind: &Unlisted| kind.warning(targets, machines.iter().map(|machine| machine.read_state()));
+            self.warnings.extend(rules.unlisted.iter().filter_map(warning));
+        }
+        let coming = kinds_to_come(targets);
+        self.ask(&mut machines, &coming).await;
+        self.leave_to_autoscalers(&inputs, targets, &mut machines, &coming).await;
+        if self.releases_are_base {
+            let compared: Vec<ComparedTarget<'_>> = machines
+                .iter()
+                .map(|machine| ComparedTarget {
+                    target: machine.target(),
+                    live: machine.live(),
+                    is_missing: machine.is_missing(),
+                })
+                .collect();
+            let warning = give_bases(self.cluster, &self.server.discovery, &compared).await;
+            self.warnings.extend(warning);
+        }
+        loop {
+            let mut leaves_some = false;
+            for machine in &mut machines {
+                leaves_some |= machine.leave();
+            }
+            if !leaves_some {
+                break;
+            }
+            self.ask(&mut machines, &coming).await;
+        }
+        let decisions = self.decided(machines.into_iter());
+        if let Some((types, policy)) = inputs.into_parts() {
+            self.types = types;
+            self.policy = policy;
+        }
+        decisions
+    }
+
+    async fn name_others(&mut self, targets: &[&Target], decisions: &mut [Decision]) {
+        let warnings = Memberships::read(self.server, targets, decisions).await.name_in(decisions);
+        // With a set of its own, the run has only the parent of that set to keep in another one.
+        if !self.joins_apply_set {
+            self.warnings.extend(warnings);
+        }
+        warn_of_missing_owners(self.server, targets, decisions).await;
+    }
+
+    async fn compare_alone(&self, target: &Target, policy: &Policy) -> Option<(Value, Decision)> {
+        let resource = target.resource.as_deref().ok().filter(|_| !self.interrupt.is_set())?;
+        let LiveState::Present(live) = get(self.cluster, target, resource).await else { return None };
+        let decision = self.decide_one(target, LiveState::Present(live.clone()), policy).await;
+        Some((live, decision))
+    }
+
+    async fn states(&self, targets: &[&Target]) -> Vec<LiveState> {
+        if self.interrupt.is_set() { Vec::new() } else { fetch(self.cluster, targets).await }
+    }
 }
 
-impl<'t> ComingKinds<'t> {
-    fn of(targets: &'t [&'t Target]) -> Self {
-        let is_pending = |target: &&&Target| target.resource.as_deref().is_ok_and(|resource| resource.pending);
-        let kinds: BTreeSet<&GroupVersionKind> =
-            targets.iter().filter(is_pending).map(|target| &target.key.gvk).collect();
-        if kinds.is_empty() {
-            return Self::default();
+/// The kinds that this input defines, if it has objects of kinds that only its definitions define.
+fn kinds_to_come<'t>(targets: &[&'t Target]) -> ChangingKinds<'t> {
+    let mut kinds = ChangingKinds::default();
+    if targets.iter().any(|target| target.resource.as_deref().is_ok_and(|resource| resource.pending)) {
+        for target in targets {
+            kinds.add(target);
         }
-        let definitions = targets.iter().filter(|target| target.key.gvk.is_crd()).map(|target| target.desired.object());
-        let definitions = Definitions::of(definitions);
-        Self { types: Types::defined_by(kinds, &definitions), definitions }
     }
-
-    /// The mistakes for which the server would refuse an object of such a kind.
-    fn refusal(&self, target: &Target) -> Option<Diagnostic> {
-        let gvk = &target.key.gvk;
-        refused_by_definition(target, self.types.of(gvk), self.definitions.get(gvk))
-    }
+    kinds
 }
 
 fn is_absent(machine: &ComparisonMachine<'_>) -> bool {

@@ -8,8 +8,9 @@ use structured_merge::{GroupKind, ObjectMeta as _, defined_kind};
 use crate::client::{Cluster, Request, RequestError};
 use crate::live::answer::{Asked, unexpected};
 use crate::live::definitions::{definition_key, definitions};
+use crate::live::discovery::served;
 use crate::live::list::Pages;
-use reconcile_core::live::{Discovery, Resolution, Resource};
+use reconcile_core::live::{Discovery, Resource};
 use reconcile_core::object::Projection;
 
 /// Label of a CustomResourceDefinition whose objects may be parents.
@@ -42,21 +43,18 @@ async fn list_definitions(cluster: &Cluster, label: &str) -> Result<Vec<Value>, 
 
 /// The kinds that CustomResourceDefinitions define, whether they are served or not.
 pub(super) async fn defined_kinds(cluster: &Cluster) -> Result<BTreeSet<GroupKind>, RequestError> {
-    let definitions = list_definitions(cluster, "").await?;
-    let kind = |(group, kind): (&str, &str)| GroupKind { group: group.to_owned(), kind: kind.to_owned() };
-    Ok(definitions.iter().filter_map(defined_kind).map(kind).collect())
+    Ok(list_definitions(cluster, "").await?.iter().filter_map(kind_of).collect())
+}
+
+fn kind_of(definition: &Value) -> Option<GroupKind> {
+    defined_kind(definition).map(|(group, kind)| GroupKind { group: group.to_owned(), kind: kind.to_owned() })
 }
 
 /// The kinds of custom resources whose objects may be parents, as far as they can be read.
 pub(crate) async fn parent_kinds(cluster: &Cluster, discovery: &Discovery) -> Vec<Resource> {
     let definitions = list_definitions(cluster, IS_PARENT_TYPE).await.unwrap_or_default();
-    let kind = |(group, kind): (&str, &str)| GroupKind { group: group.to_owned(), kind: kind.to_owned() };
-    let kinds = definitions.iter().filter_map(defined_kind).map(kind);
-    let resource = |kind| match discovery.resolve_kind(&kind) {
-        Resolution::Known(resource) if !resource.pending => Some(resource.clone()),
-        _ => None,
-    };
-    kinds.filter_map(resource).take(MOST_KINDS).collect()
+    let kinds = definitions.iter().filter_map(kind_of);
+    kinds.filter_map(|kind| served(discovery, &kind)).take(MOST_KINDS).cloned().collect()
 }
 
 /// Returns true if the objects of a custom resource may be parents: its CustomResourceDefinition carries a label. It is read from the

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use apply_set::{DesiredMembers, Member, PruneDecision, Reason};
 use futures::StreamExt as _;
-use reconcile_core::compare::{Evidence, FieldChange, FieldDiff, ObjectVerdict, ROUNDS, Redactor, Secrecy};
+use reconcile_core::compare::{Evidence, FieldChange, ObjectDiff, ROUNDS, Redactor, Secrecy};
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::live::LiveState;
 use reconcile_core::live::discreet::shown_warning;
@@ -45,24 +45,21 @@ impl From<((PruneStep, ListedMember), PruneDecision)> for PruneEntry {
 }
 
 impl PruneEntry {
-    /// The verdict on it.
-    pub fn verdict(&self, redactor: &Redactor) -> ObjectVerdict {
+    /// The action that it needs, as if it had been compared.
+    pub fn diff(&self, redactor: &Redactor) -> ObjectDiff {
         match self.decision.reason() {
-            None => {
-                let reason = "no longer in the manifests".to_owned();
-                ObjectVerdict::Delete { live: shown(&self.member.member, redactor), reason }
-            }
-            Some(Reason::NotChosen) => FieldDiff::leaving(Evidence::Server, &FieldChange::pruned(Value::Null)).into(),
-            Some(reason) => ObjectVerdict::Kept { reason: kept_because(reason) },
+            None => ObjectDiff::delete(shown(&self.member.member, redactor), "no longer in the manifests".to_owned()),
+            Some(Reason::NotChosen) => ObjectDiff::leaving(Some(Evidence::Server), &FieldChange::pruned(Value::Null)),
+            Some(reason) => ObjectDiff::kept(kept_because(reason)),
         }
     }
 
-    /// Sends the verdict on it.
+    /// Sends the decision about it.
     pub fn announce(&self, redactor: &Redactor, events: &dyn EventSink) {
         let deletion = self.deletion.as_ref();
         let refusal = self.refusal.as_ref();
-        let verdict = &self.verdict(redactor);
-        events.receive(Event::Judged(Judgement { key: self.key(), verdict, deletion, refusal }));
+        let diff = &self.diff(redactor);
+        events.receive(Event::Judged(Judgement { key: self.key(), diff, deletion, refusal }));
     }
 
     pub fn key(&self) -> &ObjectKey {
@@ -96,9 +93,9 @@ impl PruneEntry {
             End::Spared(decision) => {
                 desired.settle(self.key(), &decision);
                 let reason = decision.reason().map(kept_because);
-                let new_verdict = reason.clone().map(|reason| Box::new(ObjectVerdict::Kept { reason }));
+                let new_diff = reason.clone().map(|reason| Box::new(ObjectDiff::kept(reason)));
                 self.decision = decision;
-                TurnResult { reason, new_verdict, ..Outcome::Unchanged.into() }
+                TurnResult { reason, new_diff, ..Outcome::Unchanged.into() }
             }
         };
         self.result = Some(TurnResult { notes, ..result });

@@ -16,7 +16,7 @@ use crate::engine::event::{Event, EventSink, Stage};
 use crate::engine::interrupt::Interrupt;
 use crate::engine::item::unplanned;
 use crate::engine::write::DEFAULT_DELETE_TIMEOUT;
-use reconcile_core::compare::{ObjectVerdict, ROUNDS, Redactor};
+use reconcile_core::compare::{ObjectDiff, ROUNDS, Redactor};
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::object::Shard;
 use reconcile_core::object::generated::Generated;
@@ -65,15 +65,16 @@ pub(crate) struct Judged {
     pub(super) desired: DesiredMembers,
     pub(super) entries: Vec<PruneEntry>,
     /// The members with generated names that go because the same objects come under new names.
-    pub(super) renamed: BTreeSet<Generated>,
-    pub(super) parent_change: ParentChange,
+    pub renamed: BTreeSet<Generated>,
+    /// The change that the parent needs before the pass.
+    pub parent_change: ParentChange,
     pub(super) notes: Notes,
     /// True if the parent could not be written, so that nothing else may be.
     pub(super) is_held: bool,
     /// The namespaces of the manifests' objects.
     pub(super) namespaces: BTreeSet<String>,
     /// The other shard whose run prunes: here, members are only recorded.
-    pub(super) pruned_by: Option<Shard>,
+    pub pruned_by: Option<Shard>,
 }
 
 impl Judged {
@@ -102,10 +103,10 @@ impl Judged {
         &mut self,
         redactor: &Redactor,
         events: &dyn EventSink,
-        is_planned: &dyn Fn(&ObjectKey, &ObjectVerdict) -> bool,
+        is_planned: &dyn Fn(&ObjectKey, &ObjectDiff) -> bool,
     ) {
         for entry in self.entries.iter_mut().filter(|entry| entry.decision.is_prune()) {
-            if !is_planned(entry.key(), &entry.verdict(redactor)) {
+            if !is_planned(entry.key(), &entry.diff(redactor)) {
                 self.desired.keep(entry.key());
                 let result = entry.result.insert(unplanned());
                 events.receive(Event::Revised(&entry.member.member.key, result));
@@ -125,24 +126,9 @@ impl Judged {
         }
     }
 
-    /// The objects with generated names of which a new one comes, and a former one was to go before anything was left.
-    pub fn renamed(&self) -> &BTreeSet<Generated> {
-        &self.renamed
-    }
-
     /// The set.
     pub fn set(&self) -> &ApplySet {
         &self.parent.set
-    }
-
-    /// The change that the parent needed before the pass.
-    pub fn parent_change(&self) -> ParentChange {
-        self.parent_change
-    }
-
-    /// The other shard whose run prunes the set; `None` if this run does.
-    pub fn pruned_by(&self) -> Option<Shard> {
-        self.pruned_by
     }
 
     /// The namespaces in which members are deleted, and to which no manifest belongs.

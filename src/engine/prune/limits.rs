@@ -1,7 +1,6 @@
 //! The limits of pruning: deletions that somebody has to allow, and namespaces in which nothing may be deleted.
 
 use std::collections::BTreeSet;
-use std::fmt;
 use std::sync::Arc;
 
 use apply_set::DesiredMembers;
@@ -22,12 +21,6 @@ pub(crate) struct Limits {
     pub allowed: BTreeSet<DeletionKind>,
     /// The reason why nothing belongs into a namespace, if the configuration does not expect it.
     pub refusal: Arc<Refusal>,
-}
-
-impl fmt::Debug for Limits {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Limits").field("allowed", &self.allowed).finish_non_exhaustive()
-    }
 }
 
 impl Limits {

@@ -6,37 +6,16 @@ use apply_set::{DesiredMembers, Member, PruneDecision, PruneRules, Reason, Trust
 use reconcile_core::compare::{Action, FieldChange, Policy, Redactor};
 use reconcile_core::live::Target;
 use reconcile_core::object::generated::Generated;
-use reconcile_core::object::{Shard, kept_from_pruning};
+use reconcile_core::object::kept_from_pruning;
 use reconcile_core::plan::deletion::{PruneStep, prune_order};
 use serde_json::Value;
-use structured_merge::{Applier as _, GroupKind, ManagedFieldsEntry, ObjectKey, ObjectMeta as _};
+use structured_merge::{Applier as _, ManagedFieldsEntry, ObjectKey, ObjectMeta as _};
 
 use super::delete::PruneEntry;
-use super::judged::{Judged, Notes};
-use super::limits::Limits;
-use super::parent::Parent;
-use super::search::{Coverage, ListedMember};
+use super::judged::Judged;
+use super::planned::{Listed, Planned};
+use super::search::ListedMember;
 use crate::engine::event::EventSink;
-
-/// An apply set whose members are listed, but not judged yet.
-pub(crate) struct Listed {
-    pub(super) parent: Parent,
-    pub(super) coverage: Coverage,
-    pub(super) members: Vec<ListedMember>,
-    /// Kinds whose members could not be listed, with the namespace if it is only one.
-    pub(super) unseen: Vec<(GroupKind, Option<String>)>,
-    /// Members that were listed and cannot be read.
-    pub(super) unreadable: Vec<ObjectKey>,
-    pub(super) recovers: bool,
-    /// The other shard whose run prunes.
-    pub(super) pruned_by: Option<Shard>,
-    /// The hooks that are left out: none of them is pruned.
-    pub(super) hooks: Vec<ObjectKey>,
-    pub(super) notes: Notes,
-    pub(super) limits: Limits,
-    /// The namespace that `--namespace` names.
-    pub(super) required: Option<String>,
-}
 
 impl Listed {
     /// Decides which members are deleted. It runs after the comparison, so that the redactor has numbered the secrets of the manifests.
@@ -49,19 +28,8 @@ impl Listed {
         redactor: &Redactor,
         events: &dyn EventSink,
     ) -> Judged {
-        let Self {
-            parent,
-            coverage,
-            members,
-            unseen,
-            unreadable,
-            recovers,
-            pruned_by,
-            hooks,
-            mut notes,
-            limits,
-            required,
-        } = self;
+        let Self { planned, members, unreadable } = self;
+        let Planned { parent, coverage, unseen, recovers, pruned_by, hooks, mut notes, limits, required, .. } = planned;
         let rules = PruneRules { trust: trust(policy), keep: kept_from_pruning, recover: recovers, unseen };
         let mut desired = DesiredMembers::new(&parent.set, rules);
         for target in targets {

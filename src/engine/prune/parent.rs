@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use apply_set::{
-    ApplySet, ID, Inventory, PART_OF, ParentAnnotations, ParentError, ParentErrorCause, ParentReference, ParentState,
-    TOOLING, Tooling,
+    ApplySet, ID, Inventory, ParentAnnotations, ParentError, ParentErrorCause, ParentReference, ParentState, TOOLING,
+    Tooling, part_of,
 };
 use futures::StreamExt as _;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde_json::{Value, json};
-use structured_merge::{ObjectKey, ObjectMeta as _};
+use structured_merge::ObjectKey;
 
 use super::ApplySetError;
 use super::definitions::{IS_PARENT_TYPE, is_parent_type};
@@ -103,20 +103,12 @@ impl FromIterator<ObjectKey> for Places {
 async fn has_member(cluster: &Cluster, discovery: &Discovery, set: &ApplySet, keys: &[ObjectKey]) -> bool {
     let reads = keys.iter().map(async |key| match discovery.resolve(&key.gvk) {
         Resolution::Known(resource) if !resource.pending => match find(cluster, resource, key).await {
-            LiveState::Present(live) => {
-                live.metadata("labels").and_then(|labels| labels.get(PART_OF)?.as_str()) == Some(set.id.as_str())
-            }
+            LiveState::Present(live) => part_of(&live) == Some(set.id.as_str()),
             LiveState::Absent | LiveState::Unreadable(_) => false,
         },
         _ => false,
     });
-    let mut reads = futures::stream::iter(reads).buffered(IN_FLIGHT);
-    while let Some(is_member) = reads.next().await {
-        if is_member {
-            return true;
-        }
-    }
-    false
+    futures::stream::iter(reads).buffered(IN_FLIGHT).any(std::future::ready).await
 }
 
 /// The parent of the set of this run.
@@ -260,15 +252,23 @@ impl Parent {
 
     /// Reads it again, after somebody else changed it.
     pub async fn read_again(&mut self, cluster: &Cluster) -> Result<(), Diagnostic> {
-        self.state = match find(cluster, &self.resource, &self.set.parent).await {
-            LiveState::Absent => None,
-            LiveState::Unreadable(diagnostic) => return Err(diagnostic),
-            LiveState::Present(parent) => {
-                let state = ParentState::of(&self.set, &parent, &own_tooling(), &self.adopt);
-                Some(state.map_err(|error| unusable(&error, &self.set, Code::Conflict))?)
-            }
-        };
+        let read = read(cluster, &self.set, &self.resource, &self.adopt).await?;
+        self.state = read.transpose().map_err(|error| unusable(&error, &self.set, Code::Conflict))?;
         Ok(())
+    }
+}
+
+/// Reads the parent; `None` if it does not exist.
+async fn read(
+    cluster: &Cluster,
+    set: &ApplySet,
+    resource: &Resource,
+    adopt: &BTreeSet<String>,
+) -> Result<Option<Result<ParentState, ParentError>>, Diagnostic> {
+    match find(cluster, resource, &set.parent).await {
+        LiveState::Absent => Ok(None),
+        LiveState::Unreadable(diagnostic) => Err(diagnostic),
+        LiveState::Present(live) => Ok(Some(ParentState::of(set, &live, &own_tooling(), adopt))),
     }
 }
 
@@ -297,17 +297,15 @@ async fn state(
             Err(error) => return Err(unreadable(set, &Diagnostic::about(gvk, &error))),
         }
     }
-    match find(cluster, resource, parent).await {
-        LiveState::Present(live) => match ParentState::of(set, &live, &own_tooling(), adopt) {
-            Ok(state) => Ok(Some(state)),
-            Err(error) => Err(ApplySetError::Refused(vec![unusable(&error, set, Code::Invalid)])),
-        },
-        LiveState::Absent if can_be_created => Ok(None),
-        LiveState::Absent => {
+    match read(cluster, set, resource, adopt).await {
+        Ok(Some(Ok(state))) => Ok(Some(state)),
+        Ok(Some(Err(error))) => Err(ApplySetError::Refused(vec![unusable(&error, set, Code::Invalid)])),
+        Ok(None) if can_be_created => Ok(None),
+        Ok(None) => {
             let hint = "a custom resource has to exist before it can be a parent";
             Err(ApplySetError::refused(format!("{parent}, the parent of the apply set, does not exist"), hint))
         }
-        LiveState::Unreadable(diagnostic) => Err(unreadable(set, &diagnostic)),
+        Err(diagnostic) => Err(unreadable(set, &diagnostic)),
     }
 }
 
@@ -318,15 +316,12 @@ async fn existing(
     resource: &Resource,
     adopt: &BTreeSet<String>,
 ) -> Result<Option<ParentState>, ApplySetError> {
-    match find(cluster, resource, &set.parent).await {
-        LiveState::Absent => Ok(None),
-        LiveState::Unreadable(diagnostic) if diagnostic.code == Code::Forbidden => Ok(None),
-        LiveState::Unreadable(diagnostic) => Err(unreadable(set, &diagnostic)),
-        LiveState::Present(live) => match ParentState::of(set, &live, &own_tooling(), adopt) {
-            Ok(state) => Ok(Some(state)),
-            Err(ParentError { cause: ParentErrorCause::NotAParent(_), .. }) => Ok(None),
-            Err(error) => Err(ApplySetError::Refused(vec![unusable(&error, set, Code::Invalid)])),
-        },
+    match read(cluster, set, resource, adopt).await {
+        Ok(Some(Err(ParentError { cause: ParentErrorCause::NotAParent(_), .. }))) => Ok(None),
+        Ok(Some(Err(error))) => Err(ApplySetError::Refused(vec![unusable(&error, set, Code::Invalid)])),
+        Ok(found) => Ok(found.and_then(Result::ok)),
+        Err(diagnostic) if diagnostic.code == Code::Forbidden => Ok(None),
+        Err(diagnostic) => Err(unreadable(set, &diagnostic)),
     }
 }
 

@@ -10,11 +10,10 @@ use super::ApplySetError;
 use super::definitions::defined_kinds;
 use super::judged::Notes;
 use super::limits::Limits;
-use super::listed::Listed;
 use super::parent::{Parent, Places, resource_of_parent};
 use super::search::{Coverage, ListedMember, MemberSearch, Scope, Unreadable, Unsearched, find, searchable};
 use crate::client::Cluster;
-use crate::live::discovery::Server;
+use crate::live::discovery::{Server, served};
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::live::resolve::key_of;
 use reconcile_core::live::{Discovery, Resolution};
@@ -37,22 +36,30 @@ pub(crate) struct Requested {
 
 /// An apply set whose parent was read, but whose members are not listed yet.
 pub(crate) struct Planned {
-    parent: Parent,
-    coverage: Coverage,
+    pub(super) parent: Parent,
+    pub(super) coverage: Coverage,
     searches: Vec<MemberSearch>,
     /// Kinds that the parent lists and the server does not serve.
     unknown: Vec<GroupKind>,
     /// Kinds whose members cannot be listed, with the namespace if it is only one.
-    unseen: Vec<(GroupKind, Option<String>)>,
-    recovers: bool,
+    pub(super) unseen: Vec<(GroupKind, Option<String>)>,
+    pub(super) recovers: bool,
     /// The other shard whose run prunes.
-    pruned_by: Option<Shard>,
-    /// The hooks that are left out.
-    hooks: Vec<ObjectKey>,
-    notes: Notes,
-    limits: Limits,
+    pub(super) pruned_by: Option<Shard>,
+    /// The hooks that are left out: none of them is pruned.
+    pub(super) hooks: Vec<ObjectKey>,
+    pub(super) notes: Notes,
+    pub(super) limits: Limits,
     /// The namespace that `--namespace` names.
-    required: Option<String>,
+    pub(super) required: Option<String>,
+}
+
+/// An apply set whose members are listed, but not judged yet.
+pub(crate) struct Listed {
+    pub(super) planned: Planned,
+    pub(super) members: Vec<ListedMember>,
+    /// Members that were listed and cannot be read.
+    pub(super) unreadable: Vec<ObjectKey>,
 }
 
 impl Planned {
@@ -178,10 +185,7 @@ impl Planned {
         }
         // A kind that moved to another group has the same objects in both. They are searched for in the new one.
         let moved = self.coverage.mentioned.kinds.iter().filter(|kind| self.coverage.has_moved(kind));
-        let resources = moved.filter_map(|kind| match discovery.resolve_kind(kind) {
-            Resolution::Known(resource) if !resource.pending => Some(resource.clone()),
-            _ => None,
-        });
+        let resources = moved.filter_map(|kind| served(discovery, kind)).cloned();
         self.searches.extend(resources.map(|resource| MemberSearch { resource, scope: scope.clone() }));
     }
 
@@ -208,9 +212,7 @@ impl Planned {
             members.map(|(resource, object)| ListedMember::new(resource, object, &self.parent, &self.coverage));
         let members = members.collect();
         self.look_for_definitions(cluster).await;
-        let Self { parent, coverage, unseen, recovers, pruned_by, hooks, notes, limits, required, .. } = self;
-        let unreadable = results.unreadable.into_iter().map(|member| member.key).collect();
-        Listed { parent, coverage, members, unseen, unreadable, recovers, pruned_by, hooks, notes, limits, required }
+        Listed { planned: self, members, unreadable: results.unreadable.into_iter().map(|member| member.key).collect() }
     }
 
     /// Checks the definitions of kinds that are not served: their objects are gone only if the definition is gone as well.
@@ -355,10 +357,6 @@ fn add_listed(pruned: &mut Pruned, state: ParentState, discovery: &Discovery) {
         ListedKinds::Kinds(kinds) => kinds,
         ListedKinds::Resources(resources) => resources.iter().map(|resource| kind_of(discovery, resource)).collect(),
     };
-    let known = kinds.iter().filter_map(|kind| match discovery.resolve_kind(kind) {
-        Resolution::Known(resource) if !resource.pending => Some(resource.clone()),
-        _ => None,
-    });
-    pruned.resources = known.collect();
+    pruned.resources = kinds.iter().filter_map(|kind| served(discovery, kind)).cloned().collect();
     pruned.namespaces = state.namespaces;
 }

@@ -13,6 +13,6 @@ mod watched;
 mod watcher;
 
 pub(crate) use observe::Waiting;
-pub use observe::{Observation, WaitEnd, WaitOptions, observe};
+pub use observe::{Observation, WaitEnd, observe};
 pub use reconcile_core::live::readiness::{ObjectReadiness, Outlook, ReadinessState};
 pub use watched::Watched;

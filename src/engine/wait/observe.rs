@@ -31,14 +31,6 @@ const PATIENCE: Duration = Duration::from_secs(15);
 /// The time that a final failure waits for an explanation by its Pods.
 const EXPLANATION: Duration = Duration::from_secs(2);
 
-/// The limits of a wait.
-pub struct WaitOptions<'s> {
-    /// The longest wait; zero for one look at everything.
-    pub timeout: Duration,
-    /// Ends the wait when it is cancelled.
-    pub stopped: &'s CancellationToken,
-}
-
 /// The result of a wait.
 #[derive(Clone, Debug)]
 pub struct Observation {
@@ -48,23 +40,24 @@ pub struct Observation {
     pub ending: WaitEnd,
 }
 
-/// Follows the readiness of objects. Calls `on_change` with each object's readiness when it is first known, and whenever it changes.
+/// Follows the readiness of objects for this time at most, or looks once at everything if it is zero, until `stopped` is cancelled. Calls `on_change` with each object's readiness when it is first known, and whenever it changes.
 /// The first final failure ends the wait, because it can no longer succeed; a temporary failure ends it once nothing else is in
 /// progress.
 pub async fn observe(
     cluster: &Cluster,
     watched: &[Watched],
-    until: &WaitOptions<'_>,
+    timeout: Duration,
+    stopped: &CancellationToken,
     mut on_change: impl FnMut(&Watched, &ObjectReadiness),
 ) -> Observation {
-    let looks = if until.timeout.is_zero() { Looks::Once } else { Looks::Ongoing };
+    let looks = if timeout.is_zero() { Looks::Once } else { Looks::Ongoing };
     let mut tracker = ReadinessTracker::new(watched);
     let (sender, mut updates) = mpsc::channel(UPDATES);
     let streams = Arc::new(Semaphore::new(STREAMS));
     // Dropping the set ends all watchers.
     let mut watchers = JoinSet::new();
     let mut handles = Vec::new();
-    let mut policy = StopPolicy::new(until.timeout, Instant::now());
+    let mut policy = StopPolicy::new(timeout, Instant::now());
     let mut ticks = interval(TICK);
     let mut judged: Option<Instant> = None;
     loop {
@@ -87,14 +80,14 @@ pub async fn observe(
                 judged = None;
             }
             _ = ticks.tick() => {}
-            () = until.stopped.cancelled() => {}
+            () = stopped.cancelled() => {}
         }
         if judged.is_none_or(|judged| judged.elapsed() >= REVIEW) {
             tracker.judge(Timestamp::now(), &mut on_change);
             judged = Some(Instant::now());
         }
         let progress = ReadProgress { is_seen: tracker.is_seen(), is_explained: tracker.is_explained() };
-        let ending = if until.stopped.is_cancelled() {
+        let ending = if stopped.is_cancelled() {
             Some(WaitEnd::Stopped)
         } else {
             policy.ending(Instant::now(), progress, &tracker.readiness().collect::<Vec<_>>())
@@ -127,10 +120,9 @@ impl Waiting<'_> {
     pub async fn observe(&self, watched: &[Watched]) -> Vec<ObjectReadiness> {
         let events = self.events;
         events.receive(Event::Began(Stage::Wait, watched.len()));
-        let until = WaitOptions { timeout: self.timeout, stopped: self.interrupt.token() };
         let changed =
             |one: &Watched, readiness: &ObjectReadiness| events.receive(Event::ReadinessChanged(&one.key, readiness));
-        let observation = observe(self.cluster, watched, &until, changed).await;
+        let observation = observe(self.cluster, watched, self.timeout, self.interrupt.token(), changed).await;
         events.receive(Event::Ended(Stage::Wait));
         if observation.ending == WaitEnd::TimedOut {
             let unready = observation.readiness.iter().filter(|readiness| !readiness.is_current()).count();

@@ -5,12 +5,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
-use kstatus::{Owned, selector_of};
+use kstatus::{Owned, readiness_with_pods, selector_of};
 use serde_json::Value;
 use structured_merge::{ObjectKey, ObjectMeta as _};
 
 use super::list_watch::{FEW, ListWatch, Selection};
-use super::watched::{TTL, Watched, needs_pods, readiness_by, readiness_with_pods};
+use super::watched::{TTL, Watched, needs_pods, readiness_by};
 use super::watcher::WatchUpdate;
 use crate::live::list::MEMORY;
 use reconcile_core::diagnostic::{Code, Diagnostic};
@@ -226,7 +226,7 @@ impl<'w> ReadinessTracker<'w> {
             Some(object) if one.has_pods() => {
                 let nothing = Owned::default();
                 let owned = key.namespace.as_deref().and_then(|namespace| owned.get(namespace)).unwrap_or(&nothing);
-                self.unexplained(key, readiness_with_pods(&key.gvk, object, owned, now))
+                self.unexplained(key, readiness_with_pods(&key.gvk, object, owned, now).into())
             }
             Some(object) => {
                 let ruled = self.ruled.get(&index).map(|(_, readiness)| readiness.clone());

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use kstatus::Owned;
 use serde_json::Value;
 use structured_merge::{GroupVersionKind, ObjectKey};
 
@@ -73,16 +72,6 @@ fn readiness(gvk: &GroupVersionKind, object: &Value, now: Timestamp) -> ObjectRe
 /// The readiness of a live object by a rule of the configuration, which replaces the rule of its kind.
 pub(super) fn readiness_by(rule: &ReadinessRule, object: &Value) -> ObjectReadiness {
     kstatus::before_rules(object).unwrap_or_else(|| rule.readiness(object)).into()
-}
-
-/// The readiness of a live object. For a workload that is not ready, the message includes what is wrong with its Pods.
-pub(super) fn readiness_with_pods(
-    gvk: &GroupVersionKind,
-    object: &Value,
-    owned: &Owned<'_>,
-    now: Timestamp,
-) -> ObjectReadiness {
-    kstatus::readiness_with_pods(gvk, object, owned, now).into()
 }
 
 /// Returns true if an object is ready and stays so until somebody changes or deletes it: no controller writes a status for its kind,

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use http::StatusCode;
 use reconcile_core::compare::{
-    Class, CompareContext, Decision, FieldChange, LiveObject, ObjectVerdict, Policy, ROUNDS, WriteAs,
+    Class, CompareContext, Decision, FieldChange, LiveObject, ObjectDiff, Policy, ROUNDS, WriteAs,
 };
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::live::{Discovery, LiveState, Resolution, Target};
@@ -87,7 +87,7 @@ fn miss_of(error: &RequestError) -> Miss {
 
 impl Writer<'_> {
     /// Creates a missing object. If the user confirmed it, it is created as it was shown, or not at all.
-    pub(super) async fn create(&self, shown: &ObjectVerdict) -> Written {
+    pub(super) async fn create(&self, shown: &ObjectDiff) -> Written {
         if !self.agreed && self.policy.writes == WriteAs::Apply {
             return self.create_by_apply(shown).await;
         }
@@ -96,8 +96,8 @@ impl Writer<'_> {
             Creation::Refused(error) | Creation::Unknown(error) => self.failed(&error, None),
             Creation::Taken => match self.judge_again().await {
                 // Another run of this program created it.
-                Some(now) if now.verdict.is_done() => Written::Created,
-                Some(now) if !now.verdict.same_difference(shown) => Written::Moved(Box::new(now.verdict)),
+                Some(now) if now.diff.is_done() => Written::Created,
+                Some(now) if !now.diff.same_difference(shown) => Written::Moved(Box::new(now.diff)),
                 _ => Written::Failed(
                     Diagnostic::new(Code::Conflict, "somebody else creates and deletes it at the same time")
                         .with_hint("run again"),
@@ -107,16 +107,16 @@ impl Writer<'_> {
     }
 
     /// Creates the object by an apply without force, so that nothing is taken from somebody who created it in the meantime.
-    async fn create_by_apply(&self, shown: &ObjectVerdict) -> Written {
+    async fn create_by_apply(&self, shown: &ObjectDiff) -> Written {
         match self.apply(&self.target.desired.to_tree(), false).await {
             Ok((StatusCode::CREATED, _)) => Written::Created,
             Ok((_, object)) => self.joined(object),
             Err(error) if is_conflict(&error) => match self.judge_again().await {
-                Some(now) if !now.verdict.same_difference(shown) => Written::Moved(Box::new(now.verdict)),
+                Some(now) if !now.diff.same_difference(shown) => Written::Moved(Box::new(now.diff)),
                 _ => self.failed(&error, None),
             },
             Err(error) if is_open(&error) => match self.judge_again().await {
-                Some(now) if now.verdict.is_done() => Written::Created,
+                Some(now) if now.diff.is_done() => Written::Created,
                 _ => self.failed(&error, None),
             },
             Err(error) => self.failed(&error, None),
@@ -135,7 +135,7 @@ impl Writer<'_> {
         let context = CompareContext::new(self.target, self.schema, &policy);
         let decision = Decision::in_sync(context, live, self.redactor);
         let is_unmanaged = |change: &&FieldChange| change.class == Class::Unmanaged;
-        let unmanaged: Vec<&FieldChange> = decision.verdict.changes().iter().filter(is_unmanaged).collect();
+        let unmanaged: Vec<&FieldChange> = decision.diff.changes.iter().filter(is_unmanaged).collect();
         if unmanaged.is_empty() {
             return Written::Updated;
         }

@@ -1,7 +1,7 @@
 //! Writes one object by server-side apply, with the version that was judged as the lock.
 //!
 //! ```text
-//! ObjectVerdict ─▶ create: apply, or POST if nothing may be merged into an object that somebody else creates
+//! ObjectDiff ─▶ create: apply, or POST if nothing may be merged into an object that somebody else creates
 //!            ─▶ replace: delete, wait until it is gone, create
 //!            ─▶ update, adopt: [manual claims pass to us] ─▶ apply with uid and resourceVersion ─409─▶ judge again
 //! ```
@@ -31,7 +31,7 @@ use crate::engine::comparison::dry_run::drive_to_end;
 use crate::live::answer::Asked;
 use crate::live::fetch;
 use reconcile_core::compare::{
-    Action, ComparisonMachine, Decision, ForceConflicts, LiveObject, Membership, ObjectVerdict, Policy, Prediction,
+    Action, ComparisonMachine, Decision, ForceConflicts, LiveObject, Membership, ObjectDiff, Policy, Prediction,
     ROUNDS, Redactor, Refusal, Replace, missing_namespace, refusal,
 };
 use reconcile_core::diagnostic::{Code, Diagnostic};
@@ -50,7 +50,7 @@ pub enum Written {
     /// It was deleted and recreated.
     Replaced,
     /// Somebody changed it after the difference was shown, so that it now differs in another way. It was left alone.
-    Moved(Box<ObjectVerdict>),
+    Moved(Box<ObjectDiff>),
     /// It could not be written.
     Failed(Diagnostic),
     /// This outcome, with a warning.
@@ -93,13 +93,13 @@ impl Writes<'_> {
         let warnings = &Warnings::default();
         let writer =
             Writer { cluster, target, resource, schema, policy, redactor, deletion, agreed, replacements, warnings };
-        let shown = &decision.verdict;
+        let shown = &decision.diff;
         let live = decision.live();
-        let is_update = || shown.action() == Action::Update || shown.is_ownership_only();
-        let written = match (shown, live) {
-            _ if !shown.conflicts().is_empty() => None,
-            (ObjectVerdict::Create { .. }, _) => Some(writer.create(shown).await),
-            (ObjectVerdict::Replace { .. }, Some(live)) if policy.replace == Replace::Immutable => {
+        let is_update = || shown.action == Action::Update || shown.is_ownership_only();
+        let written = match (shown.action, live) {
+            _ if !shown.conflicts.is_empty() => None,
+            (Action::Create, _) => Some(writer.create(shown).await),
+            (Action::Replace, Some(live)) if policy.replace == Replace::Immutable => {
                 let target = &in_its_apply_set(target, decision.membership.as_ref());
                 Some(Writer { target, ..writer }.replace(live, shown).await)
             }
@@ -151,13 +151,13 @@ impl Writer<'_> {
     }
 
     async fn try_update(&self, shown: &Decision, left_behind: &mut Option<String>) -> Result<Written, Written> {
-        let done = if shown.verdict.is_ownership_only() { Written::Adopted } else { Written::Updated };
+        let done = if shown.diff.is_ownership_only() { Written::Adopted } else { Written::Updated };
         let mut rounds = 0..ROUNDS;
         let mut again: Option<Decision> = None;
         loop {
             let decision = again.as_ref().unwrap_or(shown);
             let (Some(live), Some(prediction)) = (decision.live_object(), decision.prediction()) else {
-                return Err(Written::Moved(Box::new(decision.verdict.clone())));
+                return Err(Written::Moved(Box::new(decision.diff.clone())));
             };
             let Err(error) = self.write_over(live, prediction, left_behind).await else { return Ok(done) };
             let failed = || Err(self.failed(&error, Some(&live.current.object)));
@@ -165,15 +165,15 @@ impl Writer<'_> {
                 return failed();
             }
             let Some(now) = self.judge_again().await else { return failed() };
-            if now.verdict.is_done() {
+            if now.diff.is_done() {
                 // The write was done, and its answer was lost.
                 return Ok(done);
             }
             if is_open(&error) {
                 return failed();
             }
-            if !now.verdict.same_difference(&shown.verdict) || !now.verdict.conflicts().is_empty() {
-                return Err(Written::Moved(Box::new(now.verdict)));
+            if !now.diff.same_difference(&shown.diff) || !now.diff.conflicts.is_empty() {
+                return Err(Written::Moved(Box::new(now.diff)));
             }
             again = Some(now);
         }
@@ -306,7 +306,7 @@ impl Writer<'_> {
         }
         let mut machine = ComparisonMachine::new(self.target, live, self.schema, self.policy);
         drive_to_end(self.cluster, self.resource, &mut machine).await;
-        Some(machine.decide(false, self.redactor))
+        Some(machine.decide(None, self.redactor))
     }
 
     /// Gives back the claims that we took over for an apply that failed. Returns a warning if they stay ours. It is locked to the version

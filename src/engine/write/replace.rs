@@ -9,7 +9,7 @@ use std::future::pending;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use reconcile_core::compare::{Decision, ObjectVerdict, ROUNDS, probe_object, replace_guard};
+use reconcile_core::compare::{Action, Decision, ObjectDiff, ROUNDS, probe_object, replace_guard};
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::live::LiveState;
 use serde_json::Value;
@@ -29,7 +29,7 @@ pub const GRACE: Duration = Duration::from_secs(10);
 
 impl Writer<'_> {
     /// Replaces the object. Nothing is deleted before the server has accepted the new object in a dry run.
-    pub(super) async fn replace(&self, live: &Value, shown: &ObjectVerdict) -> Written {
+    pub(super) async fn replace(&self, live: &Value, shown: &ObjectDiff) -> Written {
         if let Some(reason) = replace_guard(self.target, live) {
             return Written::Failed(Diagnostic::new(Code::Protected, reason));
         }
@@ -40,10 +40,10 @@ impl Writer<'_> {
         let _under_way = self.replacements.begin(&self.target.key);
         let mut again: Option<Decision> = None;
         for _ in 0..ROUNDS {
-            let live = match again.as_ref().map(|now| (&now.verdict, now.live())) {
+            let live = match again.as_ref().map(|now| (&now.diff, now.live())) {
                 None => live,
-                Some((ObjectVerdict::Replace { .. }, Some(now))) => now,
-                Some((verdict, _)) => return Written::Moved(Box::new(verdict.clone())),
+                Some((diff, Some(now))) if diff.action == Action::Replace => now,
+                Some((diff, _)) => return Written::Moved(Box::new(diff.clone())),
             };
             if self.replacements.is_interrupted() {
                 return Written::Failed(Diagnostic::new(
@@ -62,8 +62,8 @@ impl Writer<'_> {
                 Err(diagnostic) => return Written::Failed(diagnostic),
             }
             match self.judge_again().await {
-                Some(now) if now.verdict.same_difference(shown) => again = Some(now),
-                Some(now) => return Written::Moved(Box::new(now.verdict)),
+                Some(now) if now.diff.same_difference(shown) => again = Some(now),
+                Some(now) => return Written::Moved(Box::new(now.diff)),
                 None => break,
             }
         }
@@ -142,7 +142,7 @@ impl Writer<'_> {
     async fn taken(&self) -> Written {
         match self.judge_again().await {
             // Another run of this program created it.
-            Some(now) if now.verdict.is_done() => Written::Replaced,
+            Some(now) if now.diff.is_done() => Written::Replaced,
             _ => {
                 let message =
                     "it was deleted, and somebody else has created it in the meantime: that object was left unchanged";

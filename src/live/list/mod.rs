@@ -169,11 +169,15 @@ impl<'c> Pages<'c> {
 
     /// Reads all pages. It is an error if the objects need more memory than `limit`, in bytes.
     pub async fn all_within(self, limit: usize) -> Result<(Vec<Value>, Vec<Spoilt>), RequestError> {
-        let mut pages = self.in_small_pages();
+        self.in_small_pages().collected(limit).await
+    }
+
+    /// Reads all pages, which are as large as they are.
+    pub async fn collected(mut self, limit: usize) -> Result<(Vec<Value>, Vec<Spoilt>), RequestError> {
         let mut objects = Vec::new();
         let mut spoilt = Vec::new();
         let mut budget = Budget::of(limit);
-        while let Some(page) = pages.next().await? {
+        while let Some(page) = self.next().await? {
             if page.starts_over {
                 objects.clear();
                 spoilt.clear();

@@ -13,7 +13,7 @@ use structured_merge::ObjectMeta as _;
 
 use super::{Records, Release, ReleaseError, Revision, config_maps, is_release_name, secrets};
 use crate::client::{Cluster, IN_FLIGHT, RequestError};
-use crate::live::list::{Budget, MEMORY, Pages};
+use crate::live::list::{MEMORY, Pages};
 
 /// Most releases that are read in one run.
 const RELEASES: usize = 2_000;
@@ -114,17 +114,8 @@ fn whole_run(name: &ReleaseName, error: RequestError) -> ReleaseError {
 
 /// The metadata of all records in one storage, in pages as large as possible: those of a few hundred releases are in the first one.
 async fn records(cluster: &Cluster, storage: &Resource, namespace: Option<&str>) -> Result<Vec<Value>, RequestError> {
-    let mut pages = Pages::new(cluster, storage, namespace).metadata_only().with("labelSelector", "owner=helm");
-    let mut records = Vec::new();
-    let mut budget = Budget::of(MEMORY);
-    while let Some(page) = pages.next().await? {
-        if page.starts_over {
-            records.clear();
-            budget = Budget::of(MEMORY);
-        }
-        records.extend(budget.admit(page.objects)?);
-    }
-    Ok(records)
+    let pages = Pages::new(cluster, storage, namespace).metadata_only().with("labelSelector", "owner=helm");
+    pages.collected(MEMORY).await.map(|(records, _)| records)
 }
 
 fn unlisted(storage: &Resource, namespace: Option<&str>, error: RequestError) -> (Diagnostic, RequestError) {

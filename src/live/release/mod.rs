@@ -60,6 +60,17 @@ pub(crate) enum Wanted {
     ToRestore(Option<u32>),
 }
 
+impl Wanted {
+    /// The revision with this number, if one is named, or the deployed one; or what is restored of the release.
+    pub fn of(revision: Option<u32>, restores: bool) -> Self {
+        match revision {
+            _ if restores => Self::ToRestore(revision),
+            Some(revision) => Self::Revision(revision),
+            None => Self::Deployed,
+        }
+    }
+}
+
 /// Returns true if Helm takes a text as the name of a release (`pkg/chart/common/util/validate_name.go`), so that it can be selected by.
 pub(crate) fn is_release_name(name: &str) -> bool {
     let is_inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-.".contains(&byte);

@@ -7,6 +7,5 @@
 pub(crate) mod draft;
 pub(crate) mod manifest_file;
 pub(crate) mod overlay;
-pub(crate) mod placed;
 pub(crate) mod proposed;
 pub(crate) mod pulling;

@@ -12,8 +12,7 @@ use reconcile_report::pull::{EditedFile, FileContent, OtherOverlay};
 use crate::desired::overlay::Overlay;
 use crate::run::edits::draft::Draft;
 use crate::run::edits::manifest_file::{ManifestFile, takes_new_files};
-use crate::run::edits::placed::{Placed, name_of};
-use crate::run::edits::proposed::Proposed;
+use crate::run::edits::proposed::{Placed, Proposed, name_of};
 use crate::work_tree::root;
 
 /// The most overlays that are built to see what an edit of a base changes in them.
@@ -21,7 +20,7 @@ const MOST_OTHERS: usize = 100;
 
 /// The kustomization of `-k`, and the places in it that may be written.
 #[derive(Clone, Copy)]
-pub(crate) struct Target<'a> {
+pub(crate) struct OverlayTarget<'a> {
     pub directory: &'a OsStr,
     pub allowed: Allowed,
 }
@@ -47,10 +46,10 @@ pub(crate) struct OverlayDrafts {
 
 impl OverlayPlan {
     /// Finds the places of all changes that can be made. The others get their obstacle. `None` if there is no change.
-    pub fn of(target: Target<'_>, changes: &mut [Proposed]) -> Option<Self> {
+    pub fn of(target: OverlayTarget<'_>, changes: &mut [Proposed]) -> Option<Self> {
         let first = changes.iter().find(|change| change.proposal.edit.is_ok())?;
         let former = first.origin.read_text().clone();
-        let known = first.origin.built().map(|built| Arc::clone(&built.files)).unwrap_or_default();
+        let known = first.origin.built.as_ref().map(|built| Arc::clone(&built.files)).unwrap_or_default();
         let overlay = match Overlay::of(target.directory, &known, former.bytes().len()) {
             Ok(overlay) => overlay,
             Err(reason) => {

@@ -1,19 +1,19 @@
 //! A change that may be written into its manifest.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use manifest_edit::{Edit, Refusal, edit};
+use manifest_edit::{Edit, Refusal, Step, edit};
 use reconcile_core::compare::{Class, FieldChange, holds_redacted};
 use reconcile_core::manifest::{Origin, SourceText};
-use reconcile_core::pull::{Obstacle, Proposal, is_obeyed};
+use reconcile_core::pull::kustomize::{Candidate, How};
+use reconcile_core::pull::{Accepted, Obstacle, Proposal, is_meant, is_obeyed};
 use reconcile_report::pull::{EditedFile, FileContent, question};
 use reconcile_report::{Styled, View};
 use serde_json::Value;
 use structured_merge::{FieldPath, ObjectKey};
 
 use crate::run::edits::manifest_file::ManifestFile;
-use crate::run::edits::placed::Placed;
 
 /// The most edits of a file that are tried alone, after they could not be made together with the others.
 const TRIED_ALONE: usize = 16;
@@ -29,6 +29,18 @@ pub(crate) struct Proposed {
     pub place: Option<Placed>,
 }
 
+/// The place in a kustomization that sets the value of a change.
+#[derive(Clone, Debug)]
+pub(crate) struct Placed {
+    /// The file as messages name it.
+    pub file: String,
+    /// The word of `changes[].how`.
+    pub how: &'static str,
+    pub candidate: Candidate,
+    /// The file with this change alone.
+    pub shown: EditedFile,
+}
+
 impl Proposed {
     /// The file of the manifest as messages name it.
     pub fn file(&self) -> &Arc<str> {
@@ -38,6 +50,14 @@ impl Proposed {
     /// The file that is edited, as messages name it.
     pub fn edited_file(&self) -> &str {
         self.place.as_ref().map_or(self.file(), |place| &place.file)
+    }
+
+    /// The change as it was accepted; `None` if there is no edit for it.
+    fn accepted(&self) -> Option<Accepted<'_>> {
+        let Proposal { key, change, edit } = &self.proposal;
+        let items = self.origin.source.items.iter();
+        let above = items.flat_map(|item| [Step::Key("items".into()), Step::Index(*item)]).collect();
+        Some(Accepted { object: (key, above), change, edit: edit.as_ref().ok()?, live: self.live.as_ref() })
     }
 
     /// Makes the edit without the others. Returns false if it cannot be made, and keeps the reason.
@@ -64,12 +84,12 @@ impl Proposed {
 
     /// The question about it, with the lines of the file that change.
     pub fn question(&self, view: &View) -> Styled {
-        let change = || self.proposal.change.clone().into();
+        let Proposal { key, change, .. } = &self.proposal;
         if let Some(place) = &self.place {
-            return question(&self.proposal.key, &change(), &place.shown, view);
+            return question(key, change, &place.shown, view);
         }
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        let before = self.origin.text().bytes();
+        let before = self.origin.text.bytes();
         let after = Trial::of(std::slice::from_ref(self)).map_or_else(|| before.to_vec(), |trial| trial.after);
         let file = EditedFile {
             file: self.file().to_string(),
@@ -78,7 +98,7 @@ impl Proposed {
             after: text(&after),
             content: FileContent::Manifests,
         };
-        question(&self.proposal.key, &change(), &file, view)
+        question(key, change, &file, view)
     }
 
     /// Leaves it out.
@@ -100,12 +120,20 @@ pub(crate) struct Trial {
 impl Trial {
     /// Makes the changes of one file; `None` if there are none.
     pub fn of(changes: &[Proposed]) -> Option<Self> {
-        let text = changes.first()?.origin.text().clone();
+        let text = changes.first()?.origin.text.clone();
         let edits = (0..).zip(changes).filter_map(|(at, one)| Some((at, one.proposal.edit.clone().ok()?)));
         let (positions, edits): (Vec<usize>, Vec<Edit>) = edits.unzip();
         let result = edit(text.bytes(), &edits);
         let refused = result.refused.iter().filter_map(|one| Some((*positions.get(one.edit)?, one.refusal)));
-        Some(Self { after: result.text, refused: refused.collect(), text })
+        let refused: Vec<(usize, Refusal)> = refused.collect();
+        let left: BTreeSet<usize> = refused.iter().map(|(position, _)| *position).collect();
+        let is_made = |position: &&usize| !left.contains(position);
+        let made = positions.iter().filter(is_made).filter_map(|position| changes.get(*position)?.accepted());
+        if !is_meant(text.bytes(), &result.text, &made.collect::<Vec<_>>()) {
+            let all = positions.into_iter().map(|position| (position, Refusal::Meaning)).collect();
+            return Some(Self { after: text.bytes().to_vec(), refused: all, text });
+        }
+        Some(Self { after: result.text, refused, text })
     }
 }
 
@@ -116,7 +144,7 @@ pub(crate) struct Refusals(BTreeMap<(ObjectKey, FieldPath, Class), Option<String
 impl Refusals {
     /// The reason for a change; `None` if it can be written.
     pub fn of(&self, key: &ObjectKey, change: &FieldChange) -> Option<String> {
-        if [&change.live, &change.desired].into_iter().flatten().any(holds_redacted) {
+        if change.values().any(holds_redacted) {
             return Some(Obstacle::Secret.to_string());
         }
         if is_obeyed(change) {
@@ -154,5 +182,21 @@ impl Refusals {
 
     fn add(&mut self, Proposal { key, change, .. }: &Proposal, refusal: Option<String>) {
         self.0.insert((key.clone(), change.path.clone(), change.class), refusal);
+    }
+}
+
+/// The word of `changes[].how`.
+pub(crate) fn name_of(how: How) -> &'static str {
+    match how {
+        How::Images => "images",
+        How::Replicas => "replicas",
+        How::Labels => "labels",
+        How::Annotations => "annotations",
+        How::Literal => "literal",
+        How::File => "file",
+        How::Patch => "patch",
+        How::Resource => "resource",
+        How::NewEntry => "newEntry",
+        How::NewPatch => "newPatch",
     }
 }

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use reconcile_core::compare::{FieldChange, ObjectVerdict};
+use reconcile_core::compare::{Action, FieldChange};
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::manifest::Origin;
 use reconcile_core::pull::{Obstacle, Proposal, Proposer, Selection, Unmatched, adds_items};
@@ -18,7 +18,7 @@ use structured_merge::ObjectKey;
 use crate::engine::event::{Event, EventSink};
 use crate::run::edits::draft::Draft;
 use crate::run::edits::manifest_file::ManifestFile;
-use crate::run::edits::overlay::{OverlayDrafts, OverlayPlan, Target, refuse_some};
+use crate::run::edits::overlay::{OverlayDrafts, OverlayPlan, OverlayTarget, refuse_some};
 use crate::run::edits::proposed::{Proposed, Refusals, Trial};
 
 /// Collects the objects that differ, in the order in which they are compared.
@@ -63,17 +63,12 @@ struct Seen {
 impl EventSink for Collected {
     fn receive(&self, event: Event<'_>) {
         let Event::Compared(target, decision) = event else { return };
-        let mut changes = Vec::new();
-        let mut error = None;
-        let mut is_missing = false;
-        match &decision.verdict {
-            ObjectVerdict::InSync(fields) | ObjectVerdict::Update(fields) | ObjectVerdict::Replace { fields, .. } => {
-                changes.clone_from(&fields.changes);
-            }
-            ObjectVerdict::Create { .. } => is_missing = true,
-            ObjectVerdict::Unknown(diagnostic) => error = Some(diagnostic.clone()),
-            ObjectVerdict::Delete { .. } | ObjectVerdict::Kept { .. } => {}
-        }
+        let diff = &decision.diff;
+        let is_missing = diff.action == Action::Create;
+        // A change that follows from another one is pulled by itself, with the owner who made it.
+        let alone = |change: &FieldChange| FieldChange { follows: Vec::new(), ..change.clone() };
+        let changes = if is_missing { Vec::new() } else { diff.changes.iter().map(alone).collect() };
+        let error = diff.notes.error.as_deref().cloned();
         if let Some(unmatched) = &self.unmatched {
             let mut unmatched = unmatched.borrow_mut();
             match error {
@@ -117,7 +112,7 @@ type PositionedDraft = (Draft, Vec<usize>);
 
 impl Pulling {
     /// Proposes edits for the changes that a selection chooses.
-    pub fn of(collected: Collected, selection: &Selection, kustomize: Option<Target<'_>>) -> Self {
+    pub fn of(collected: Collected, selection: &Selection, kustomize: Option<OverlayTarget<'_>>) -> Self {
         let warnings = collected.warnings();
         let mut pulling = Self {
             changes: Vec::new(),
@@ -309,7 +304,7 @@ fn objects(changes: Vec<Proposed>) -> Vec<PulledObject> {
         let reason = edit.err().map(|obstacle| obstacle.to_string());
         let (file, how) = place.filter(|_| reason.is_none()).map(|placed| (placed.file, placed.how)).unzip();
         let accepted = reason.is_none();
-        let change = PulledChange { change: change.into(), accepted, reason, is_declined, file, how };
+        let change = PulledChange { change, accepted, reason, is_declined, file, how };
         match objects.last_mut().filter(|object| object.key == key) {
             Some(object) => object.changes.push(change),
             None => objects.push(PulledObject { key, source: origin.source.clone(), changes: vec![change] }),

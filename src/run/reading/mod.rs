@@ -184,7 +184,7 @@ pub(crate) async fn while_connecting<T>(
 fn options(args: &InputArgs) -> Result<ReadOptions, Failure> {
     let selector = args.selector.as_deref().map(Selector::parse).transpose().map_err(|error| {
         let hint = "selectors look like `app=web`, `tier in (a, b)`, `!legacy`";
-        Failure::invalid(Diagnostic::general(error.to_string()).with_hint(hint))
+        Failure::invalid(Diagnostic::general(error).with_hint(hint))
     })?;
     let validation = match args.validate {
         ValidateLevel::Strict => Validation::Strict,

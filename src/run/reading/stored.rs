@@ -159,12 +159,7 @@ pub(crate) async fn stored(
     match source {
         FromSource::Helm { release, revision } => {
             let records = Records { cluster: &server.cluster, namespace, release };
-            let wanted = match revision {
-                _ if restores => Wanted::ToRestore(*revision),
-                Some(revision) => Wanted::Revision(*revision),
-                None => Wanted::Deployed,
-            };
-            let found = records.read(wanted).await.map_err(Failure::from)?;
+            let found = records.read(Wanted::of(*revision, restores)).await.map_err(Failure::from)?;
             Ok(Stored::Text(StoredText::of(found, false)?))
         }
         FromSource::Releases => {
@@ -184,7 +179,7 @@ pub(crate) async fn stored(
             let namespace = Some(namespace.as_str()).filter(|_| !input.all_namespaces);
             let found = last_applied(&server.cluster, &resources, namespace).await.map_err(unlisted)?;
             if found.text.is_empty() && !input.allow_empty {
-                let place = namespace.map_or_else(|| "any namespace".to_owned(), |name| format!("namespace `{name}`"));
+                let place = place(namespace);
                 let message = match found.warnings.first() {
                     // The annotations of all others are about other objects.
                     Some(warning) => {
@@ -210,7 +205,7 @@ pub(crate) async fn stored(
 
 /// The failure of a run over all releases where none is deployed.
 fn no_releases(namespace: Option<&str>, not_deployed: usize) -> Failure {
-    let place = namespace.map_or_else(|| "any namespace".to_owned(), |name| format!("namespace `{name}`"));
+    let place = place(namespace);
     let others = match not_deployed {
         0 => String::new(),
         1 => ", and 1 release is not deployed".to_owned(),
@@ -224,6 +219,10 @@ fn no_releases(namespace: Option<&str>, not_deployed: usize) -> Failure {
     Failure::refused(message, hint)
 }
 
+fn place(namespace: Option<&str>) -> String {
+    namespace.map_or_else(|| "any namespace".to_owned(), |name| format!("namespace `{name}`"))
+}
+
 /// The permissions to read the manifests that the cluster keeps.
 pub(crate) async fn reads_of_stored(
     input: &InputArgs,
@@ -231,23 +230,11 @@ pub(crate) async fn reads_of_stored(
     restores: bool,
 ) -> Result<BTreeSet<Permission>, Failure> {
     let own = &server.namespaces.default;
-    let read = |resource: &Resource, namespace: Option<&String>, verb: &str| Permission {
-        namespace: namespace.filter(|_| resource.namespaced).cloned(),
-        group: resource.gvk.group.clone(),
-        resource: resource.plural.clone(),
-        name: None,
-        verb: verb.to_owned(),
-    };
     Ok(match &input.from {
         None => BTreeSet::new(),
         Some(FromSource::Helm { release, revision }) => {
             let records = Records { cluster: &server.cluster, namespace: own, release };
-            let wanted = match revision {
-                _ if restores => Wanted::ToRestore(*revision),
-                Some(revision) => Wanted::Revision(*revision),
-                None => Wanted::Deployed,
-            };
-            let found = records.read(wanted).await.map_err(Failure::from)?;
+            let found = records.read(Wanted::of(*revision, restores)).await.map_err(Failure::from)?;
             let get = read(&found.storage, Some(own), "get");
             match revision.filter(|_| !restores) {
                 // The record of a revision always has the same name.
@@ -271,14 +258,18 @@ pub(crate) async fn reads_of_stored(
 
 /// The permissions to read the records of the releases of a namespace, whatever they are called.
 pub(crate) fn reads_of_releases(server: &Server) -> BTreeSet<Permission> {
-    let read = |verb: &str| Permission {
-        namespace: Some(server.namespaces.default.clone()),
-        group: String::new(),
-        resource: "secrets".to_owned(),
+    ["get", "list"].map(|verb| read(&secrets(), Some(&server.namespaces.default), verb)).into()
+}
+
+/// The permission to read a resource in a namespace, or in all of them.
+fn read(resource: &Resource, namespace: Option<&String>, verb: &str) -> Permission {
+    Permission {
+        namespace: namespace.filter(|_| resource.namespaced).cloned(),
+        group: resource.gvk.group.clone(),
+        resource: resource.plural.clone(),
         name: None,
         verb: verb.to_owned(),
-    };
-    ["get", "list"].map(read).into()
+    }
 }
 
 impl From<ReleaseError> for Failure {

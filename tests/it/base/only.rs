@@ -337,3 +337,54 @@ fn check_healed(before: &Value, after: &Value, compared: &Value, about: &str) {
         }
     }
 }
+
+/// The server refuses what is chosen together with what is left: neither goes.
+#[test]
+fn what_is_left_is_not_removed_because_it_is_in_the_way() {
+    let ws = Workspace::new();
+    ws.write("old/web.yaml", WEB);
+    ws.reconcile(["apply", "-f", "old"]).exits_with(0);
+    ws.kubectl(["patch", "deploy/web", "-p", r#"{"spec":{"strategy":{"rollingUpdate":{"maxSurge":3}}}}"#])
+        .exits_with(0);
+    let new = WEB.replaced("  replicas: 2\n", "  replicas: 2\n  strategy: {type: Recreate}\n");
+    ws.write("new/web.yaml", &new);
+    let flags = ["-f", "new", "--base", "old", "--only", "manifest"];
+    let before = ws.get("deployment", "web");
+    let diff = run(&ws, "diff", &flags).exits_with(4);
+    assert_eq!(diff.object("Deployment", "web")["action"], "unknown", "{diff}");
+    let apply = run(&ws, "apply", &flags).exits_with(4);
+    assert!(apply.stdout.contains("without those that `--only` leaves"), "{apply}");
+    assert_eq!(ws.get("deployment", "web"), before, "{apply}");
+    // A rule leaves it as well.
+    let annotated = new.replaced(
+        "  labels: {app",
+        "  annotations: {kubectl-reconcile/ignore: spec.strategy.rollingUpdate}\n  labels: {app",
+    );
+    ws.write("ignoring/web.yaml", &annotated);
+    let apply = run(&ws, "apply", &["-f", "ignoring"]).exits_with(4);
+    assert!(apply.stdout.contains("`spec.strategy.rollingUpdate`, which is to be left alone"), "{apply}");
+    assert_eq!(ws.get("deployment", "web"), before, "{apply}");
+    run(&ws, "apply", &["-f", "new"]).exits_with(0);
+    assert_eq!(at(&ws.get("deployment", "web"), "spec.strategy"), Some(json!({"type": "Recreate"})));
+}
+
+/// The server drops the port of a node with the type of its Service, and asks nobody.
+#[test]
+fn what_is_left_is_not_dropped_by_the_server() {
+    let ws = Workspace::new();
+    let service = "{apiVersion: v1, kind: Service, metadata: {name: s}, spec: {type: NodePort, selector: {app: s}, ports: [{port: 80}]}}";
+    ws.write("old/s.yaml", service);
+    ws.reconcile(["apply", "-f", "old"]).exits_with(0);
+    let before = ws.get("service", "s");
+    let other = if before["spec"]["ports"][0]["nodePort"] == 31234 { 31235 } else { 31234 };
+    let patch = json!([{"op": "replace", "path": "/spec/ports/0/nodePort", "value": other}]).to_string();
+    ws.kubectl(["patch", "service/s", "--type=json", "-p", &patch]).exits_with(0);
+    ws.write("new/s.yaml", &service.replaced("NodePort", "ClusterIP"));
+    let before = ws.get("service", "s");
+    let whole = run(&ws, "diff", &["-f", "new", "--base", "old"]).exits_with(1);
+    let port = whole.change("Service", "s", "spec.ports[port=80,protocol=TCP].nodePort");
+    assert_eq!(port["side"], "cluster", "{whole}");
+    let apply = run(&ws, "apply", &["-f", "new", "--base", "old", "--only", "manifest"]).exits_with(4);
+    assert!(apply.stdout.contains("without those that `--only` leaves"), "{apply}");
+    assert_eq!(ws.get("service", "s"), before, "{apply}");
+}

@@ -69,3 +69,39 @@ fn only_what_changed_is_read_and_compared() {
     let refused = ws.reconcile(prune).exits_with(2);
     assert!(refused.stderr.contains("`--changed-only` and `--prune` cannot be combined"), "{refused}");
 }
+
+/// The live object has defaults that the base does not write, and client-side apply owns those of the objects that it created.
+#[test]
+fn what_the_manifest_of_client_side_apply_drops_was_changed_by_nobody_else() {
+    let ws = Workspace::new();
+    let service = |ports: &str| {
+        format!(
+            "{{apiVersion: v1, kind: Service, metadata: {{name: s}}, spec: {{selector: {{app: s}}, ports: [{ports}]}}}}"
+        )
+    };
+    let pods = |more: &str| {
+        format!(
+            "{{apiVersion: apps/v1, kind: Deployment, metadata: {{name: web}}, spec: {{selector: {{matchLabels: {{app: web}}}}, template: {{metadata: {{labels: {{app: web}}}}, spec: {{containers: [{{name: web, image: web{more}}}]}}}}}}}}"
+        )
+    };
+    ws.write("old/s.yaml", &service("{port: 80, name: a}, {port: 81, name: b}"));
+    ws.write("old/web.yaml", &pods(", livenessProbe: {tcpSocket: {port: 80}}"));
+    ws.write("new/s.yaml", &service("{port: 80, name: a}"));
+    ws.write("new/web.yaml", &pods(""));
+    ws.kubectl(["apply", "-f", "old"]).exits_with(0);
+    let fields = [
+        ("Service", "s", "spec.ports[port=81,protocol=TCP]"),
+        ("Deployment", "web", "spec.template.spec.containers[name=web].livenessProbe"),
+    ];
+    let diff = ws.reconcile(["diff", "-f", "new", "--base", "old"]).exits_with(1);
+    for (kind, name, path) in fields {
+        let change = diff.change(kind, name, path);
+        assert_eq!([&change["class"], &change["side"]], ["pruned", "manifest"], "{diff}");
+    }
+    assert!(!diff.stdout.contains("overwrites"), "{diff}");
+    // What an apply of other manifests than the base has added is lost.
+    ws.write("other.yaml", &service("{port: 80, name: a}, {port: 81, name: b, appProtocol: http}"));
+    ws.kubectl(["apply", "-f", "other.yaml"]).exits_with(0);
+    let diff = ws.reconcile(["diff", "-f", "new", "--base", "old"]).exits_with(1);
+    assert_eq!(diff.change("Service", "s", "spec.ports[port=81,protocol=TCP]")["side"], "both", "{diff}");
+}

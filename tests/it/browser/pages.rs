@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command as Process;
 
-use reconcile_core::compare::{Class, Conflict, Evidence, FieldChange, FieldDiff, ObjectVerdict};
+use reconcile_core::compare::{Class, Conflict, Evidence, FieldChange, ObjectDiff};
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::manifest::Source;
 use reconcile_core::owners::{AuditAnswer, Owner};
@@ -53,18 +53,18 @@ fn key(kind: &str, name: &str) -> ObjectKey {
     }
 }
 
-fn object(kind: &str, name: &str, verdict: ObjectVerdict) -> ObjectReport {
+fn object(kind: &str, name: &str, verdict: ObjectDiff) -> ObjectReport {
     let source =
         Some(Source { file: "deploy/web.yaml".into(), line: 3, template: None, document: 1, items: Vec::new() });
     ObjectReport { source, ..ObjectReport::unwanted(&key(kind, name), verdict) }
 }
 
-fn in_sync() -> ObjectVerdict {
-    FieldDiff::none(Evidence::Proven).into()
+fn in_sync() -> ObjectDiff {
+    ObjectDiff::in_sync(Evidence::Proven)
 }
 
-fn update(changes: Vec<FieldChange>) -> ObjectVerdict {
-    ObjectVerdict::Update(FieldDiff { changes, ..FieldDiff::none(Evidence::Server) })
+fn update(changes: Vec<FieldChange>) -> ObjectDiff {
+    ObjectDiff { changes, ..ObjectDiff::in_sync(Evidence::Server) }.by_drift()
 }
 
 fn change(fields: &[&str], manager: &str, live: Value, desired: Value) -> FieldChange {
@@ -79,7 +79,7 @@ fn change(fields: &[&str], manager: &str, live: Value, desired: Value) -> FieldC
     };
     let op = Op::Change;
     let class = Class::ChangedByOther;
-    let live = Some(live);
+    let live = Some(live.into());
     FieldChange { path, op, class, live, managers: vec![owner], ..FieldChange::missing(desired) }
 }
 
@@ -125,7 +125,7 @@ fn groups() -> Report {
     };
     let missing = |at: usize| {
         let error = Diagnostic::new(Code::NotFound, "namespace `kyverno` does not exist").with_hint("create it first");
-        object("Service", &format!("lost-{at}"), ObjectVerdict::Unknown(error))
+        object("Service", &format!("lost-{at}"), ObjectDiff::unknown(error))
     };
     let objects = (0..30).map(bumped).chain((0..3).map(contested)).chain((0..4).map(missing));
     Report::compared(Command::Diff, objects.chain([object("Secret", "db", in_sync())]).collect(), &FailOn::default())
@@ -151,7 +151,7 @@ fn hostile() -> Report {
 fn unknown() -> ObjectReport {
     let refused = Diagnostic::new(Code::Forbidden, "the server refuses to show it")
         .with_hint("`kubectl reconcile access` lists what is missing");
-    object("Deployment", "orders", ObjectVerdict::Unknown(refused))
+    object("Deployment", "orders", ObjectDiff::unknown(refused))
 }
 
 /// Two contexts that were looked at, and one that was not.

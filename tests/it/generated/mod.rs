@@ -66,9 +66,9 @@ async fn connection(plane: &ControlPlane, user: Option<&str>) -> Cluster {
     let folder = tempfile::tempdir().expect("a folder");
     let kubeconfig = folder.path().join("kubeconfig");
     std::fs::write(&kubeconfig, plane.kubeconfig("admin", plane.url(), "generated")).expect("a kubeconfig");
-    let as_groups = user.iter().map(|_| "system:masters".to_owned()).collect();
+    let as_group = user.iter().map(|_| "system:masters".to_owned()).collect();
     let as_user = user.map(ToOwned::to_owned);
-    let options = ConnectOptions { kubeconfig: Some(kubeconfig), as_user, as_groups, ..ConnectOptions::default() };
+    let options = ConnectOptions { kubeconfig: Some(kubeconfig), as_user, as_group, ..ConnectOptions::default() };
     connect(&options, &Environment::default()).await.expect("a connection")
 }
 

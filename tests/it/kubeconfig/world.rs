@@ -189,7 +189,7 @@ fn options(arguments: impl Iterator<Item = String>) -> ConnectOptions {
             "--token" => options.token = Some(value.into()),
             "--as" => options.as_user = Some(value),
             "--as-uid" => options.as_uid = Some(value),
-            "--as-group" => options.as_groups.push(value),
+            "--as-group" => options.as_group.push(value),
             "--as-user-extra" => options.as_user_extra.push(value),
             "--certificate-authority" => options.certificate_authority = Some(value.into()),
             "--client-certificate" => options.client_certificate = Some(value.into()),

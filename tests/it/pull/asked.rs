@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::{TIDY, applied, text};
 use crate::control_plane::{Replaced, Run, Workspace};
+use crate::manifests::WEB;
 
 fn answered(ws: &Workspace, answers: &str) -> Run {
     ws.as_user("admin").stdin(answers).on_terminal().reconcile(["pull", "-f", ".", "-p", "--color=never"])
@@ -87,4 +88,30 @@ fn a_change_that_cannot_be_made_is_not_asked_about() {
     let run = answered(&ws, "y\n").exits_with(4);
     assert!(!run.stderr.contains("data.a") && run.stdout.contains("data.a: its value has an anchor"), "{run}");
     assert!(text(&ws).ends_with("  a: &x x\n  b: *x\n  c: w\n"), "{run}");
+}
+
+#[test]
+fn a_checksum_beside_the_object_that_it_follows_is_shown_with_its_owner() {
+    let ws = Workspace::new();
+    let web = WEB.replaced(
+        "template:\n    metadata: {labels: {app: web}}",
+        "template:\n    metadata: {labels: {app: web}, annotations: {checksum/config: aaaa1111}}",
+    );
+    let extra = "containers:\n      - {name: extra, image: shop/extra:1, envFrom: [{configMapRef: {name: settings}}]}";
+    let web = web.replaced("containers:", extra);
+    ws.write(
+        "all.yaml",
+        &format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: settings}}\ndata: {{a: x}}\n---\n{web}"),
+    );
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    ws.patch_as("kubectl-edit", "configmap/settings", &json!({"data": {"a": "y"}}));
+    let annotations = json!({"annotations": {"checksum/config": "bbbb2222"}});
+    ws.patch_as("kubectl-edit", "deployment/web", &json!({"spec": {"template": {"metadata": annotations}}}));
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
+    assert!(!diff.object("Deployment", "web")["changes"][0]["follows"].is_null(), "{diff}");
+    let run = answered(&ws, "n\nn\n").exits_with(0);
+    let question = "annotations[\"checksum/config\"]  changed by kubectl-edit";
+    assert!(lines(&run).iter().any(|line| line.contains(question)), "{run}");
+    let dry = ws.reconcile(["pull", "-f", ".", "--dry-run", "-o", "json"]).exits_with(1);
+    assert!(dry.stdout.contains("bbbb2222") && !dry.stdout.contains("follows"), "{dry}");
 }

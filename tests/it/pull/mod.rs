@@ -7,6 +7,7 @@ mod bases;
 mod faults;
 mod kustomize;
 mod kyaml;
+mod order;
 mod overlays;
 mod patches;
 mod refused;

@@ -29,7 +29,7 @@ pub async fn check(run: &mut Run<'_>, manifest: &Value, live: &Value) {
     let decision = ask(run, &target, &policy, live.clone()).await;
     let (Some(live), Some(prediction)) = (decision.live_object(), decision.prediction()) else { return };
     let before = &live.current.object;
-    let diff = &decision.verdict;
+    let diff = &decision.diff;
     let about = format!("{} {}, {force:?}\nmanifest {manifest}\nlive {before}", target.key.gvk.version, target.key);
     run.tally.count("engine", "compared");
 
@@ -60,16 +60,12 @@ pub async fn check(run: &mut Run<'_>, manifest: &Value, live: &Value) {
 
     let status_is_apart = resource_of(&target).status;
     let here = CompareContext::new(&target, of, &policy).predict(manifest, &live.current);
-    let guessed = compared_here(&target, &policy, of, before.clone()).verdict;
-    let is_right = guessed.action() == diff.action();
+    let guessed = compared_here(&target, &policy, of, before.clone()).diff;
+    let is_right = guessed.action == diff.action;
     run.tally.count("local action", if is_right { "right" } else { "wrong" });
     if !is_right {
-        let shown = |diff: &reconcile_core::compare::ObjectVerdict| {
-            diff.changes()
-                .iter()
-                .filter(|c| c.is_drift())
-                .map(|c| format!("{} {:?}", c.path, c.class))
-                .collect::<Vec<_>>()
+        let shown = |diff: &reconcile_core::compare::ObjectDiff| {
+            diff.drift().map(|c| format!("{} {:?}", c.path, c.class)).collect::<Vec<_>>()
         };
         run.tally.example(
             "local action wrong",
@@ -93,7 +89,7 @@ pub async fn check(run: &mut Run<'_>, manifest: &Value, live: &Value) {
             return run.tally.count("not written", &format!("{kind}: {other:?}").chars().take(150).collect::<String>());
         }
     }
-    if !diff.conflicts().is_empty() {
+    if !diff.conflicts.is_empty() {
         return run.tally.count("engine", "conflict");
     }
     let mut wrong = changes(&prediction.object, &now, of, status_is_apart);
@@ -104,21 +100,21 @@ pub async fn check(run: &mut Run<'_>, manifest: &Value, live: &Value) {
             .fail("predicted otherwise", format!("{wrong:?}: {about}\npredicted {}\nnow {now}", prediction.object));
     }
     let again = ask(run, &target, &policy, now.clone()).await;
-    let second = again.verdict;
+    let second = again.diff;
     // The server makes null of a map or list that loses all that was applied, and only in the next apply what is empty.
-    let mut drift = second.changes().iter().filter(|change| change.is_drift());
-    let is_emptiness = drift.all(|change| is_empty(change.live.as_ref()) && is_empty(change.path.value_in(manifest)));
-    if second.action() == Action::Update && is_emptiness {
+    let mut drift = second.drift();
+    let is_emptiness = drift.all(|change| is_empty(change.live.as_deref()) && is_empty(change.path.value_in(manifest)));
+    if second.action == Action::Update && is_emptiness {
         return run.tally.count("engine", "null before an empty map");
     }
     // It also accepts some values once that it refuses ever after, such as an empty key of a list.
     let is_accepted = |kind| kind == "StatefulSet" && is_before(34, "Pods without an image are refused");
-    if second.action() == Action::Unknown || second.action() == Action::Update && is_accepted(kind.as_str()) {
+    if second.action == Action::Unknown || second.action == Action::Update && is_accepted(kind.as_str()) {
         return run.tally.count("engine", "refused after it was accepted");
     }
-    if second.action() != Action::None || second.is_ownership_only() {
-        let changes: Vec<_> = second.changes().iter().map(|c| format!("{} {:?}", c.path, c.class)).collect();
-        run.tally.fail("a second write", format!("{:?} {changes:?}: {about}\nnow {now}", second.action()));
+    if second.action != Action::None || second.is_ownership_only() {
+        let changes: Vec<_> = second.changes.iter().map(|c| format!("{} {:?}", c.path, c.class)).collect();
+        run.tally.fail("a second write", format!("{:?} {changes:?}: {about}\nnow {now}", second.action));
     }
 }
 
@@ -127,14 +123,14 @@ fn compared_here(target: &Target, policy: &Policy, schema: TypeRef<'_>, live: Va
     let policy = Policy { evidence: EvidenceMode::ReadOnly, ..policy.clone() };
     let mut machine = ComparisonMachine::new(target, LiveState::Present(live), schema, &policy);
     machine.start();
-    machine.decide(false, &Redactor::default())
+    machine.decide(None, &Redactor::default())
 }
 
 pub(super) async fn ask(run: &Run<'_>, target: &Target, policy: &Policy, live: Value) -> Decision {
     let ground = run.ground;
     let mut machine = ComparisonMachine::new(target, LiveState::Present(live), ground.of(target), policy);
     drive(&ground.cluster, resource_of(target), &mut machine).await;
-    machine.decide(false, &Redactor::default())
+    machine.decide(None, &Redactor::default())
 }
 
 pub fn is_empty(value: Option<&Value>) -> bool {

@@ -38,7 +38,7 @@ pub async fn check(run: &mut Run<'_>, manifest: &Value, live: &Value) {
     }
     let kind = &target.key.gvk.kind;
     let about = || format!("{kind} {path}, {force:?}\nmanifest {manifest}\nlive {before}");
-    let shown = decision.verdict.changes().iter().find(|change| ignored.contains_at_or_above(&change.path));
+    let shown = decision.diff.changes.iter().find(|change| ignored.contains_at_or_above(&change.path));
     if let Some(change) = shown {
         run.tally.fail("shown although it is ignored", format!("{change:?}: {}", about()));
     }

@@ -102,7 +102,7 @@ fn what_a_finalizer_holds_is_terminating() {
     ws.reconcile(["apply", "-f", "."]).exits_with(0);
     ws.delete("configmap/it");
     let status = ws.reconcile(["status", "-f", "."]).exits_with(5);
-    let message = "it is being deleted, and waits for its finalizers `example.com/hold`";
+    let message = "it is being deleted, and waits for its finalizer `example.com/hold`";
     assert_eq!(readiness(&status, "ConfigMap", "it"), ("terminating", message));
     let status = ws.reconcile(["status", "-f", ".", "--wait", "--timeout=2s"]).exits_with(5);
     assert_eq!(readiness(&status, "ConfigMap", "it"), ("terminating", message));

@@ -144,6 +144,6 @@ fn an_object_that_is_served_twice_is_unwanted_once_and_wanted_under_either_name(
         present("Event", "2"),
         present("Zebra", "3"),
     ];
-    let left: Vec<String> = wanted.unwanted(found).into_iter().map(|member| member.key.gvk.kind).collect();
+    let left: Vec<String> = wanted.unwanted(found).into_iter().map(|member| member.key.gvk.kind.clone()).collect();
     assert_eq!(left, ["Event", "Zebra"]);
 }

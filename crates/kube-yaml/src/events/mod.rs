@@ -58,19 +58,8 @@ pub(super) struct Extent {
     pub end: usize,
 }
 
-impl Extent {
-    fn empty(at: usize) -> Self {
-        Self { begin: at, at, end: at }
-    }
-}
-
-/// The anchor and the tag before a node.
-struct Properties<'t> {
-    anchor: Option<&'t str>,
-    tag: Option<Tag>,
-    /// The position behind them, if there are any.
-    behind: Option<Spot>,
-}
+/// The anchor and the tag before a node, and the position behind them, if there are any.
+type Properties<'t> = (Option<&'t str>, Option<Tag>, Option<Spot>);
 
 /// Makes events from the tokens of a document.
 pub(super) struct Parser<'t> {
@@ -80,10 +69,12 @@ pub(super) struct Parser<'t> {
     brackets: Vec<usize>,
     anchors: HashMap<&'t str, usize>,
     anchor_count: usize,
-    last_node: usize,
-    /// Offsets behind the last `-` of an item and behind the last `:` of a value.
-    dash: usize,
-    colon: Option<usize>,
+    /// Offset of the last node.
+    pub last_node: usize,
+    /// Offset behind the `-` of the last item that began.
+    pub dash: usize,
+    /// Offset behind the last `:` of a value, until it is taken.
+    pub colon: Option<usize>,
 }
 
 impl<'t> Parser<'t> {
@@ -102,16 +93,6 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Offset behind the `-` of the item that the last event began.
-    pub(super) fn dash(&self) -> usize {
-        self.dash
-    }
-
-    /// Offset behind the `:` of the value that the last event began, if it has one. It is returned once.
-    pub(super) fn take_colon(&mut self) -> Option<usize> {
-        self.colon.take()
-    }
-
     /// Offset of the innermost open bracket.
     pub(super) fn bracket(&self) -> Option<usize> {
         self.brackets.last().copied()
@@ -120,11 +101,6 @@ impl<'t> Parser<'t> {
     /// The last quoted text that ends before an offset.
     pub(super) fn quoted_before(&self, at: usize) -> Option<Quoted> {
         self.scanner.quoted_before(at)
-    }
-
-    /// Offset of the last node.
-    pub(super) fn last_node(&self) -> usize {
-        self.last_node
     }
 
     /// The next event; `None` behind the end of the document.
@@ -170,24 +146,21 @@ impl<'t> Parser<'t> {
     /// The root; `None` if there is no content.
     fn document(&mut self) -> Result<Option<Event<'t>>, Failure> {
         self.then(Stage::DocumentEnd);
-        let token = self.scanner.peek()?;
-        match token.kind {
+        match self.scanner.peek()?.kind {
             TokenKind::StreamEnd => {
                 self.stages.clear();
-                Ok(None)
+                return Ok(None);
             }
             TokenKind::DocumentStart => {
                 self.scanner.take();
                 let token = self.scanner.peek()?;
-                match token.kind {
-                    TokenKind::DocumentStart | TokenKind::DocumentEnd | TokenKind::StreamEnd => {
-                        Ok(Some(empty(token.spot)))
-                    }
-                    _ => self.node(true, false).map(Some),
+                if matches!(token.kind, TokenKind::DocumentStart | TokenKind::DocumentEnd | TokenKind::StreamEnd) {
+                    return Ok(Some(empty(token.spot)));
                 }
             }
-            _ => self.node(true, false).map(Some),
+            _ => {}
         }
+        self.node(true, false).map(Some)
     }
 
     fn block_entry(&mut self) -> Result<Event<'t>, Failure> {
@@ -272,7 +245,7 @@ impl<'t> Parser<'t> {
             let extent = Extent { begin, at: begin, end };
             return Ok(Event { extent, ..event(spot, EventKind::Alias(number)) });
         }
-        let Properties { anchor, tag, behind } = self.properties()?;
+        let (anchor, tag, behind) = self.properties()?;
         let token = self.scanner.peek()?;
         let mut spot = token.spot;
         self.last_node = spot.at;
@@ -308,26 +281,26 @@ impl<'t> Parser<'t> {
         Ok(Event { spot, extent: Extent { begin, at, end }, anchor, tag, kind })
     }
 
-    /// The anchor and the tag before a node.
+    /// Takes the anchor and the tag before a node.
     fn properties(&mut self) -> Result<Properties<'t>, Failure> {
-        let mut found = Properties { anchor: None, tag: None, behind: None };
+        let (mut anchor, mut known_tag, mut behind) = (None, None, None);
         loop {
             let token = self.scanner.peek()?;
             let length = match &token.kind {
-                TokenKind::Anchor(name) if found.anchor.is_none() => {
-                    found.anchor = Some(*name);
+                TokenKind::Anchor(name) if anchor.is_none() => {
+                    anchor = Some(*name);
                     name.len().saturating_add(1)
                 }
-                TokenKind::Tag(Tag::Undeclared, _) if found.tag.is_none() => {
+                TokenKind::Tag(Tag::Undeclared, _) if known_tag.is_none() => {
                     return Err(Failure::new(token.spot.at, Cause::TagHandle));
                 }
-                TokenKind::Tag(tag, length) if found.tag.is_none() => {
-                    found.tag = Some(tag.clone());
+                TokenKind::Tag(tag, length) if known_tag.is_none() => {
+                    known_tag = Some(tag.clone());
                     *length
                 }
-                _ => return Ok(found),
+                _ => return Ok((anchor, known_tag, behind)),
             };
-            found.behind = Some(token.spot.behind(length));
+            behind = Some(token.spot.behind(length));
             self.scanner.take();
         }
     }
@@ -381,7 +354,8 @@ pub(super) fn aliased(text: &str) -> HashSet<usize> {
 }
 
 fn event(spot: Spot, kind: EventKind) -> Event {
-    Event { spot, extent: Extent::empty(spot.at), anchor: 0, tag: None, kind }
+    let at = spot.at;
+    Event { spot, extent: Extent { begin: at, at, end: at }, anchor: 0, tag: None, kind }
 }
 
 /// An empty node.

@@ -10,8 +10,7 @@ use crate::collector::Collector;
 use crate::diagnostics::too_large;
 use crate::document::Content;
 use crate::positions::{Edge, Keys, Nodes};
-use crate::text::Advance as _;
-use crate::text::Cursor;
+use crate::text::{Advance as _, Cursor};
 use crate::{MAX_DEPTH, MAX_DOCUMENT, Mark, Severity, SyntaxDiagnostic, diagnostics, mapping};
 
 /// Reads the JSON values of an input in sequence.
@@ -151,18 +150,18 @@ impl<'a> Scanner<'a> {
     ) -> Result<ControlFlow<Value, Option<Value>>, Stop> {
         let Some(frame) = document.frames.last_mut() else { return Ok(ControlFlow::Break(value)) };
         self.skip_blank();
-        let (more, close, node) = match frame {
+        let (close, node) = match frame {
             Frame::Array { node, items } => {
                 items.push(value);
-                (b',', b']', *node)
+                (b']', *node)
             }
             Frame::Object { node, entries, key, .. } => {
                 entries.insert(std::mem::take(key), value);
-                (b',', b'}', *node)
+                (b'}', *node)
             }
         };
         match self.peek() {
-            Some(byte) if byte == more => {
+            Some(b',') => {
                 self.at.advance(1);
                 if close == b'}' {
                     self.key(document)?;

@@ -10,7 +10,6 @@ use base64::engine::{GeneralPurpose, GeneralPurposeConfig};
 use serde_json::{Number, Value};
 
 use super::text;
-use number::Integer;
 pub use number::json_number;
 
 /// Go's `base64.StdEncoding`, which ignores trailing bits.
@@ -35,15 +34,6 @@ pub(super) enum KeyKind {
     Bool,
     Integer,
     Float(u64),
-}
-
-impl From<Integer> for Scalar {
-    fn from(integer: Integer) -> Self {
-        match integer {
-            Integer::Signed(value) => Self::Signed(value),
-            Integer::Unsigned(value) => Self::Unsigned(value),
-        }
-    }
 }
 
 impl Scalar {
@@ -144,10 +134,15 @@ fn special_float(text: &str) -> Option<f64> {
     })
 }
 
+fn integer(value: i128) -> Option<Scalar> {
+    let unsigned = || u64::try_from(value).ok().map(Scalar::Unsigned);
+    i64::try_from(value).ok().map(Scalar::Signed).or_else(unsigned)
+}
+
 fn numeric(text: &str) -> Option<Scalar> {
     let digits = if text.contains('_') { Cow::Owned(text.replace('_', "")) } else { Cow::Borrowed(text) };
     number::parse_integer(&digits)
-        .map(Scalar::from)
+        .and_then(integer)
         .or_else(|| number::parse_float(&digits).map(Scalar::Float))
-        .or_else(|| number::parse_signed_binary(&digits).map(Scalar::from))
+        .or_else(|| number::parse_signed_binary(&digits).map(Scalar::Signed))
 }

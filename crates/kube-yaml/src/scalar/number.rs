@@ -2,15 +2,9 @@
 
 use serde_json::Number;
 
-/// Result of `strconv.ParseInt(text, 0, 64)` or, if that overflows, of `strconv.ParseUint(text, 0, 64)`.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Integer {
-    Signed(i64),
-    Unsigned(u64),
-}
-
-/// Parses an integer with Go's prefixes: `0x`, `0o` or `0`, `0b`. Underscores have been removed from the text.
-pub(super) fn parse_integer(text: &str) -> Option<Integer> {
+/// Parses an integer with Go's prefixes: `0x`, `0o` or `0`, `0b`. Underscores have been removed from the text. The result is
+/// that of `strconv.ParseInt(text, 0, 64)` or, if that overflows, of `strconv.ParseUint(text, 0, 64)`.
+pub(super) fn parse_integer(text: &str) -> Option<i128> {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     let (digits, radix) = match unsigned.split_at_checked(2) {
         Some(("0x" | "0X", digits)) => (digits, 16),
@@ -21,17 +15,17 @@ pub(super) fn parse_integer(text: &str) -> Option<Integer> {
     };
     let magnitude = parse_digits(digits, radix)?;
     match signed(magnitude, text.starts_with('-')) {
-        Some(value) => Some(Integer::Signed(value)),
+        Some(value) => Some(value.into()),
         // `ParseUint` accepts no sign.
-        None => (unsigned.len() == text.len()).then_some(Integer::Unsigned(magnitude)),
+        None => (unsigned.len() == text.len()).then_some(magnitude.into()),
     }
 }
 
 /// Parses the form that go-yaml tries last for `0b`: a sign after the prefix (`0b-11`).
-pub(super) fn parse_signed_binary(text: &str) -> Option<Integer> {
+pub(super) fn parse_signed_binary(text: &str) -> Option<i64> {
     let digits = text.strip_prefix("0b")?;
     let magnitude = parse_digits(digits.strip_prefix(['+', '-'])?, 2)?;
-    signed(magnitude, digits.starts_with('-')).map(Integer::Signed)
+    signed(magnitude, digits.starts_with('-'))
 }
 
 fn signed(magnitude: u64, negative: bool) -> Option<i64> {

@@ -2,8 +2,7 @@
 
 use std::slice::SliceIndex;
 
-use super::token::index;
-use super::token::{Characters, OLD_BREAKS, is_blank_or_break};
+use super::token::{Characters, OLD_BREAKS, index, is_blank_or_break};
 use super::{Cause, Failure, Scanner, Spot};
 use crate::text::Advance as _;
 

@@ -108,12 +108,12 @@ impl<'t> Scanner<'t> {
         self.skip_to_token()?;
         let spot = self.spot();
         self.unroll(column(spot), spot);
-        let Some(byte) = self.byte(0) else { return self.end(spot) };
+        let Some(byte) = self.byte(0) else { return self.indicator(spot, TokenKind::StreamEnd, 0) };
         if spot.column == 0 {
             match byte {
                 b'%' => return Err(Failure::new(spot.at, Cause::Directive)),
-                b'-' if self.is_indicator(b"---") => return self.indicator(spot, TokenKind::DocumentStart),
-                b'.' if self.is_indicator(b"...") => return self.indicator(spot, TokenKind::DocumentEnd),
+                b'-' if self.is_indicator(b"---") => return self.indicator(spot, TokenKind::DocumentStart, 3),
+                b'.' if self.is_indicator(b"...") => return self.indicator(spot, TokenKind::DocumentEnd, 3),
                 _ => {}
             }
         }
@@ -159,29 +159,27 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    fn end(&mut self, spot: Spot) -> Result<(), Failure> {
+    /// Ends all collections, and takes an indicator of this length.
+    fn indicator(&mut self, spot: Spot, kind: TokenKind<'t>, length: usize) -> Result<(), Failure> {
         self.unroll(-1, spot);
         self.forget_key()?;
         self.key_allowed = false;
-        self.push(spot, TokenKind::StreamEnd);
+        self.at.advance(length);
+        self.push(spot, kind);
         Ok(())
     }
 
-    fn indicator(&mut self, spot: Spot, kind: TokenKind<'t>) -> Result<(), Failure> {
-        self.unroll(-1, spot);
-        self.forget_key()?;
-        self.key_allowed = false;
-        self.at.advance(3);
+    /// Takes a sign of one character.
+    fn sign(&mut self, spot: Spot, kind: TokenKind<'t>) {
+        self.at.advance(1);
         self.push(spot, kind);
-        Ok(())
     }
 
     fn open(&mut self, spot: Spot, kind: TokenKind<'t>) -> Result<(), Failure> {
         self.note_key(spot)?;
         self.levels.push(Level { key: None, token: self.next_token() });
         self.key_allowed = true;
-        self.at.advance(1);
-        self.push(spot, kind);
+        self.sign(spot, kind);
         Ok(())
     }
 
@@ -191,45 +189,42 @@ impl<'t> Scanner<'t> {
             self.levels.pop();
         }
         self.key_allowed = false;
-        self.at.advance(1);
-        self.push(spot, kind);
+        self.sign(spot, kind);
         Ok(())
     }
 
     fn separator(&mut self, spot: Spot) -> Result<(), Failure> {
         self.forget_key()?;
         self.key_allowed = true;
-        self.at.advance(1);
-        self.push(spot, TokenKind::FlowEntry);
+        self.sign(spot, TokenKind::FlowEntry);
+        Ok(())
+    }
+
+    /// Begins a block collection outside of brackets, or fails with this cause where none can begin.
+    fn begin_block(&mut self, spot: Spot, kind: TokenKind<'t>, cause: Cause) -> Result<(), Failure> {
+        if self.in_block() {
+            if !self.key_allowed {
+                return Err(Failure::new(spot.at, cause));
+            }
+            self.roll(spot, None, kind);
+        }
         Ok(())
     }
 
     fn entry(&mut self, spot: Spot) -> Result<(), Failure> {
-        if self.in_block() {
-            if !self.key_allowed {
-                return Err(Failure::new(spot.at, Cause::EntryNotAllowed));
-            }
-            self.roll(spot, None, TokenKind::BlockSequenceStart);
-        }
+        self.begin_block(spot, TokenKind::BlockSequenceStart, Cause::EntryNotAllowed)?;
         self.forget_key()?;
         self.key_allowed = true;
-        self.at.advance(1);
-        self.push(spot, TokenKind::BlockEntry);
+        self.sign(spot, TokenKind::BlockEntry);
         Ok(())
     }
 
     /// Scans a `?`.
     fn key(&mut self, spot: Spot) -> Result<(), Failure> {
-        if self.in_block() {
-            if !self.key_allowed {
-                return Err(Failure::new(spot.at, Cause::KeyNotAllowed));
-            }
-            self.roll(spot, None, TokenKind::BlockMappingStart);
-        }
+        self.begin_block(spot, TokenKind::BlockMappingStart, Cause::KeyNotAllowed)?;
         self.forget_key()?;
         self.key_allowed = self.in_block();
-        self.at.advance(1);
-        self.push(spot, TokenKind::Key);
+        self.sign(spot, TokenKind::Key);
         Ok(())
     }
 
@@ -244,16 +239,10 @@ impl<'t> Scanner<'t> {
             self.roll(key.spot, Some(before), TokenKind::BlockMappingStart);
             self.key_allowed = false;
         } else {
-            if self.in_block() {
-                if !self.key_allowed {
-                    return Err(Failure::new(spot.at, Cause::ValueNotAllowed));
-                }
-                self.roll(spot, None, TokenKind::BlockMappingStart);
-            }
+            self.begin_block(spot, TokenKind::BlockMappingStart, Cause::ValueNotAllowed)?;
             self.key_allowed = self.in_block();
         }
-        self.at.advance(1);
-        self.push(spot, TokenKind::Value);
+        self.sign(spot, TokenKind::Value);
         Ok(())
     }
 

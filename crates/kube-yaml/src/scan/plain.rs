@@ -21,7 +21,6 @@ const MAY_END: [bool; 256] = {
 impl Scanner<'_> {
     pub(super) fn plain(&mut self, spot: Spot) -> Result<(), Failure> {
         self.note_key(spot)?;
-        self.key_allowed = false;
         self.scratch.clear();
         // The part of the text that is not in the buffer yet, and the number of line breaks behind it.
         let mut from = self.at;

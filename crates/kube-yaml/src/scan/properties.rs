@@ -9,7 +9,6 @@ const CORE: &str = "tag:yaml.org,2002:";
 impl<'t> Scanner<'t> {
     pub(super) fn anchor(&mut self, spot: Spot) -> Result<(), Failure> {
         self.note_key(spot)?;
-        self.key_allowed = false;
         let (name, is_sound) = self.name();
         if !is_sound {
             let cause = if name.is_empty() { Cause::NoName } else { Cause::Name };
@@ -23,7 +22,6 @@ impl<'t> Scanner<'t> {
     /// Scans an alias. One with an invalid name is kept, since "no anchor" is the clearest diagnostic for it.
     pub(super) fn alias(&mut self, spot: Spot) -> Result<(), Failure> {
         self.note_key(spot)?;
-        self.key_allowed = false;
         let (name, is_sound) = self.name();
         if name.is_empty() {
             return Err(Failure::new(spot.at, Cause::NoName));
@@ -50,7 +48,6 @@ impl<'t> Scanner<'t> {
 
     pub(super) fn tag(&mut self, spot: Spot) -> Result<(), Failure> {
         self.note_key(spot)?;
-        self.key_allowed = false;
         let wrong = Failure::new(spot.at, Cause::Tag);
         self.at.advance(1);
         let tag = if self.byte(0) == Some(b'<') {

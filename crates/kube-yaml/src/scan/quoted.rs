@@ -20,7 +20,6 @@ enum Part {
 impl Scanner<'_> {
     pub(super) fn quoted(&mut self, spot: Spot, style: Style) -> Result<(), Failure> {
         self.note_key(spot)?;
-        self.key_allowed = false;
         self.at.advance(1);
         self.scratch.clear();
         // The part of the text that is not in the buffer yet.

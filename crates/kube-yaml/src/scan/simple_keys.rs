@@ -1,7 +1,6 @@
 //! Simple keys: tokens that turn out to be keys when a `:` follows.
 
-use super::token::column;
-use super::token::{Level, MAX_KEY, SimpleKey};
+use super::token::{Level, MAX_KEY, SimpleKey, column};
 use super::{Cause, Failure, Scanner, Spot};
 
 impl Scanner<'_> {
@@ -21,20 +20,18 @@ impl Scanner<'_> {
     /// Returns true if the key of a level is still on its line and short enough.
     pub(super) fn can_be_key(&mut self, level: usize) -> Result<bool, Failure> {
         let Some(key) = self.levels[level].key else { return Ok(false) };
-        if key.spot.line == self.line && !self.is_far_from(key.spot) {
+        let at = key.spot.at;
+        let is_far = || self.at.saturating_sub(at) > MAX_KEY && self.slice(at..self.at).chars().count() > MAX_KEY;
+        if key.spot.line == self.line && !is_far() {
             return Ok(true);
         }
         self.levels[level].key = None;
         if key.required { Err(Failure::new(key.spot.at, Cause::KeyWithoutColon)) } else { Ok(false) }
     }
 
-    pub(super) fn is_far_from(&self, key: Spot) -> bool {
-        self.at.saturating_sub(key.at) > MAX_KEY && self.slice(key.at..self.at).chars().count() > MAX_KEY
-    }
-
-    /// Records that the token that begins here may be a key.
+    /// Records that the token that begins here may be a key. Behind it, no other one may begin.
     pub(super) fn note_key(&mut self, spot: Spot) -> Result<(), Failure> {
-        if self.key_allowed {
+        if std::mem::take(&mut self.key_allowed) {
             let required = self.in_block() && self.indent == column(spot);
             self.forget_key()?;
             let token = self.next_token();

@@ -3,7 +3,7 @@
 use kube_yaml::Validation;
 use serde_json::json;
 
-use crate::support::{edited, insert, remove, set};
+use crate::support::{edited, insert, remove, reorder, set};
 
 #[track_caller]
 fn becomes(before: &str, edits: &[manifest_edit::Edit], after: &str) {
@@ -328,4 +328,22 @@ fn items_move_with_their_comments() {
         "a:\n- w\n- |\n  x\n  # no comment\n",
     );
     becomes("a:\n- - x\n  - 'y'\n", &[set("a", json!([["y", "x"]]))], "a:\n- - 'y'\n  - x\n");
+}
+
+/// Edits name items by their former places, whatever becomes of the list.
+#[test]
+fn items_that_move_are_changed_as_well() {
+    let before = "l:\n# one\n- name: a   # first\n  v: 1\n  e:\n  - x\n  - y\n# two\n- name: b\n  v: 2\n  e:\n  - name: p   # p\n  - name: q\n- name: c\n";
+    let a = "# one\n- name: a   # first\n  v: 1\n  e:\n  - x\n  - y\n";
+    let b = "# two\n- name: b\n  v: 2\n  e:\n  - name: p   # p\n  - name: q\n";
+    let new_b = "# two\n- name: b\n  v: 5\n  e:\n  - name: q\n  - name: p   # p\n";
+    let order = reorder("l", &[2, 1, 0]);
+    let inner = [reorder("l.1.e", &[1, 0]), set("l.1.v", json!(5))];
+    becomes(before, &[inner[0].clone(), order.clone(), inner[1].clone()], &format!("l:\n- name: c\n{new_b}{a}"));
+    becomes(before, &[order.clone(), inner[1].clone(), inner[0].clone()], &format!("l:\n- name: c\n{new_b}{a}"));
+    let without = [order.clone(), remove("l.0.e"), remove("l.1")];
+    becomes(before, &without, "l:\n- name: c\n# two\n# one\n- name: a   # first\n  v: 1\n");
+    // A new item follows the former one before it.
+    let new = [insert("l.2", 0, json!({"name": "new"})), order, insert("l.0", 0, json!({"name": "m"}))];
+    becomes(before, &new, &format!("l:\n- name: m\n- name: c\n{b}- name: new\n{a}"));
 }

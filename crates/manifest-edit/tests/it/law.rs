@@ -101,7 +101,7 @@ fn edit_at(value: &Value, document: usize, at: prop::sample::Index, kind: u8, ne
     let change = match kind % 5 {
         // The same items in another order.
         2 if former.as_ref().is_some_and(Value::is_array) => {
-            Change::Set(former?.as_array()?.iter().rev().cloned().collect())
+            Change::Reorder((0..former?.as_array()?.len()).rev().collect())
         }
         0 => Change::Remove,
         4 if matches!(path.last(), Some(Step::Index(_))) => Change::Insert { value: new, rank: usize::from(kind) },

@@ -3,7 +3,7 @@
 use manifest_edit::{Edit, Refusal, Refused, edit};
 use serde_json::json;
 
-use crate::support::{edited, refusal, remove, set};
+use crate::support::{edited, refusal, remove, reorder, set};
 
 #[test]
 fn values_that_are_used_elsewhere_are_refused() {
@@ -51,4 +51,23 @@ fn the_other_edits_are_made() {
 fn keys_that_cannot_be_written_are_refused() {
     let long = "k".repeat(2_000);
     assert_eq!(refusal("a: 1\n", set(&long, json!(1))), Refusal::Meaning);
+}
+
+#[test]
+fn an_order_has_each_item_once() {
+    for order in [&[0, 0][..], &[1], &[0, 1, 2], &[1, 2], &[]] {
+        assert_eq!(refusal("a: [x, y]\n", reorder("a", order)), Refusal::NoPlace, "{order:?}");
+    }
+    assert_eq!(refusal("a: {x: 1}\n", reorder("a", &[0])), Refusal::NoPlace);
+}
+
+/// The new value need not have the place of the other edit.
+#[test]
+fn edits_below_a_value_that_is_set_as_a_whole_are_refused() {
+    let text = "a:\n- name: p\n  v: 1\n- name: q\n  v: 2\n";
+    let whole = set("a", json!([{"name": "q", "v": 2}, {"name": "p", "v": 1}]));
+    let edits = [whole, set("a.1.v", json!(3))];
+    let edited = edit(text.as_bytes(), &edits);
+    assert_eq!(edited.refused, [Refused { edit: 1, refusal: Refusal::Overlap }]);
+    assert_eq!(edited.text, b"a:\n- name: q\n  v: 2\n- name: p\n  v: 1\n");
 }

@@ -19,6 +19,10 @@ pub fn remove(place: &str) -> Edit {
     Edit { document: 1, path: path(place), change: Change::Remove }
 }
 
+pub fn reorder(place: &str, order: &[usize]) -> Edit {
+    Edit { document: 1, path: path(place), change: Change::Reorder(order.to_vec()) }
+}
+
 /// The text after edits, all of which have to be made.
 #[track_caller]
 pub fn edited(text: &str, edits: &[Edit]) -> String {

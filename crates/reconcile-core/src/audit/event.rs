@@ -44,8 +44,8 @@ pub struct AuditEvent<'l> {
     pub(super) verb: Text<'l>,
     pub(super) user: Identity<'l>,
     pub(super) impersonated_user: Option<Identity<'l>>,
-    pub(super) source_ips: FirstTexts<'l>,
-    pub(super) user_agent: Option<Text<'l>>,
+    pub(super) source_ips: Vec<Text<'l>>,
+    pub(super) user_agent: Text<'l>,
     pub(super) object: ObjectReference<'l>,
     pub(super) code: u16,
     pub(super) received: Timestamp,
@@ -69,22 +69,14 @@ impl Deref for Text<'_> {
     }
 }
 
-/// The first texts of a list; none for `null`. The others are skipped while the line is parsed: a line may hold millions of them.
-#[derive(Debug, Default)]
-pub(super) struct FirstTexts<'l>(Vec<Text<'l>>);
-
-impl<'l> Deref for FirstTexts<'l> {
-    type Target = [Text<'l>];
-
-    fn deref(&self) -> &Self::Target {
-        &self.0
-    }
+/// Reads a text, which is empty if it is missing or `null`.
+fn or_empty<'de: 'l, 'l, D: Deserializer<'de>>(deserializer: D) -> Result<Text<'l>, D::Error> {
+    Option::deserialize(deserializer).map(Option::unwrap_or_default)
 }
 
-impl<'de: 'l, 'l> Deserialize<'de> for FirstTexts<'l> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(ListOfTexts).map(Self)
-    }
+/// Reads the first texts of a list; none for `null`. The others are skipped while the line is parsed: a line may hold millions of them.
+fn first_texts<'de: 'l, 'l, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Text<'l>>, D::Error> {
+    deserializer.deserialize_any(ListOfTexts)
 }
 
 struct ListOfTexts;
@@ -116,55 +108,27 @@ impl<'de> Visitor<'de> for ListOfTexts {
 /// A user of the log (`authentication/v1`, `UserInfo`).
 #[derive(Debug, Deserialize)]
 pub(super) struct Identity<'l> {
-    #[serde(borrow)]
-    username: Option<Text<'l>>,
-    #[serde(default, borrow)]
-    pub(super) groups: FirstTexts<'l>,
-}
-
-impl Identity<'_> {
     /// The name of the user; requests without credentials have one as well.
-    pub(super) fn username(&self) -> &str {
-        self.username.as_deref().unwrap_or_default()
-    }
+    #[serde(default, borrow, deserialize_with = "or_empty")]
+    pub(super) username: Text<'l>,
+    #[serde(default, borrow, deserialize_with = "first_texts")]
+    pub(super) groups: Vec<Text<'l>>,
 }
 
 /// The object of a request (`audit/v1`, `ObjectReference`).
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ObjectReference<'l> {
-    #[serde(borrow)]
-    resource: Option<Text<'l>>,
-    #[serde(borrow)]
-    namespace: Option<Text<'l>>,
-    #[serde(borrow)]
-    name: Option<Text<'l>>,
-    #[serde(borrow)]
-    api_group: Option<Text<'l>>,
-    #[serde(borrow)]
-    subresource: Option<Text<'l>>,
-}
-
-impl ObjectReference<'_> {
-    pub(super) fn group(&self) -> &str {
-        self.api_group.as_deref().unwrap_or_default()
-    }
-
-    pub(super) fn resource(&self) -> &str {
-        self.resource.as_deref().unwrap_or_default()
-    }
-
-    pub(super) fn namespace(&self) -> &str {
-        self.namespace.as_deref().unwrap_or_default()
-    }
-
-    pub(super) fn name(&self) -> &str {
-        self.name.as_deref().unwrap_or_default()
-    }
-
-    pub(super) fn subresource(&self) -> &str {
-        self.subresource.as_deref().unwrap_or_default()
-    }
+    #[serde(default, borrow, deserialize_with = "or_empty")]
+    pub(super) resource: Text<'l>,
+    #[serde(default, borrow, deserialize_with = "or_empty")]
+    pub(super) namespace: Text<'l>,
+    #[serde(default, borrow, deserialize_with = "or_empty")]
+    pub(super) name: Text<'l>,
+    #[serde(default, borrow, deserialize_with = "or_empty")]
+    pub(super) api_group: Text<'l>,
+    #[serde(default, borrow, deserialize_with = "or_empty")]
+    pub(super) subresource: Text<'l>,
 }
 
 /// The fields of a line that are read; bodies are skipped while it is parsed.
@@ -175,8 +139,8 @@ struct Written<'l> {
     kind: Text<'l>,
     #[serde(borrow)]
     api_version: Text<'l>,
-    #[serde(borrow)]
-    level: Option<Text<'l>>,
+    #[serde(default, borrow, deserialize_with = "or_empty")]
+    level: Text<'l>,
     #[serde(borrow, rename = "auditID")]
     audit_id: Text<'l>,
     #[serde(borrow)]
@@ -189,10 +153,10 @@ struct Written<'l> {
     user: Identity<'l>,
     #[serde(borrow)]
     impersonated_user: Option<Identity<'l>>,
-    #[serde(default, borrow, rename = "sourceIPs")]
-    source_ips: FirstTexts<'l>,
-    #[serde(borrow)]
-    user_agent: Option<Text<'l>>,
+    #[serde(default, borrow, rename = "sourceIPs", deserialize_with = "first_texts")]
+    source_ips: Vec<Text<'l>>,
+    #[serde(default, borrow, deserialize_with = "or_empty")]
+    user_agent: Text<'l>,
     #[serde(borrow)]
     object_ref: Option<ObjectReference<'l>>,
     response_status: Option<ResponseStatus>,
@@ -218,8 +182,8 @@ struct Deletion<'l> {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct DeletionBody<'l> {
-    #[serde(default, borrow)]
-    dry_run: FirstTexts<'l>,
+    #[serde(default, borrow, deserialize_with = "first_texts")]
+    dry_run: Vec<Text<'l>>,
     #[serde(borrow)]
     delete_options: Option<DeleteOptions<'l>>,
 }
@@ -227,8 +191,8 @@ struct DeletionBody<'l> {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct DeleteOptions<'l> {
-    #[serde(default, borrow)]
-    dry_run: FirstTexts<'l>,
+    #[serde(default, borrow, deserialize_with = "first_texts")]
+    dry_run: Vec<Text<'l>>,
 }
 
 impl DeletionBody<'_> {
@@ -303,7 +267,7 @@ impl<'l> Written<'l> {
             received,
             done,
             is_certain: &*self.stage == "ResponseComplete" && (200..300).contains(&code),
-            has_bodies: self.level.is_some_and(|level| matches!(&*level, "Request" | "RequestResponse")),
+            has_bodies: matches!(&*self.level, "Request" | "RequestResponse"),
             uri: self.request_uri,
         })
     }
@@ -321,13 +285,13 @@ enum Stored {
 impl AuditEvent<'_> {
     /// The name of the field manager, as the server takes it.
     pub(super) fn manager(&self) -> Cow<'_, str> {
-        manager(&self.uri, self.user_agent.as_deref().unwrap_or_default())
+        manager(&self.uri, &self.user_agent)
     }
 
     /// Returns true if the request evicts a Pod, which deletes it.
     pub(super) fn is_eviction(&self) -> bool {
         let object = &self.object;
-        let place = (object.group(), object.resource(), object.subresource());
+        let place = (&*object.api_group, &*object.resource, &*object.subresource);
         &*self.verb == "create" && place == ("", "pods", "eviction")
     }
 

@@ -105,7 +105,7 @@ impl AuditSearch {
     /// Takes an event into account.
     pub fn take(&mut self, event: &AuditEvent<'_>) {
         let object = &event.object;
-        let own = place(object.group(), object.resource(), object.namespace(), object.name());
+        let own = place(&object.api_group, &object.resource, &object.namespace, &object.name);
         for (number, relation) in self.of_object.get(&own).into_iter().flatten() {
             if let Some(asked) = self.asked.get_mut(*number) {
                 asked.take(event, *relation);
@@ -184,7 +184,7 @@ impl ManagerEntry {
         };
         // A write that began after the second of the last one has changed nothing.
         let is_in_time = self.time.is_none_or(|time| event.received.as_second() <= time);
-        is_its_verb && is_in_time && event.object.subresource() == self.subresource && event.manager() == self.manager
+        is_its_verb && is_in_time && *event.object.subresource == *self.subresource && event.manager() == self.manager
     }
 
     /// Returns true if the write may be the last one: the time of the entry is the second in which it was stored.
@@ -195,14 +195,14 @@ impl ManagerEntry {
     /// Returns true if the write may have changed the field, or its manager, in another way: everybody who writes an object may write its
     /// `managedFields`. A status that is written apart changes neither the other fields nor their values.
     fn may_be_changed_by(&self, event: &AuditEvent<'_>) -> bool {
-        let is_apart = event.object.subresource() == "status" && self.is_beside_status;
+        let is_apart = &*event.object.subresource == "status" && self.is_beside_status;
         matches!(&*event.verb, "create" | "update" | "patch") && !is_apart && !event.is_eviction()
     }
 }
 
 /// Returns true if the write may have removed a field of an object that exists.
 fn removes(event: &AuditEvent<'_>) -> bool {
-    matches!(&*event.verb, "update" | "patch") && event.object.subresource().is_empty()
+    matches!(&*event.verb, "update" | "patch") && event.object.subresource.is_empty()
 }
 
 /// The object of a request, in relation to the object of a question.
@@ -232,14 +232,12 @@ pub(super) struct Deletions {
 impl Deletions {
     pub fn take(&mut self, event: &AuditEvent<'_>, relation: Relation) {
         let verb = &*event.verb;
-        let is_whole = event.object.subresource().is_empty();
+        let is_whole = event.object.subresource.is_empty();
         match (relation, verb) {
-            (Relation::Itself, "delete") if is_whole && event.is_certain => self.by_name.add(event, Some(verb)),
-            (Relation::Itself, "create") if event.is_eviction() && event.is_certain => {
-                self.by_name.add(event, Some(verb));
+            (Relation::Itself, _) if verb == "delete" && is_whole || event.is_eviction() => {
+                let list = if event.is_certain { &mut self.by_name } else { &mut self.with_others };
+                list.add(event, Some(verb));
             }
-            (Relation::Itself, "delete") if is_whole => self.with_others.add(event, Some(verb)),
-            (Relation::Itself, "create") if event.is_eviction() => self.with_others.add(event, Some(verb)),
             (Relation::Namespace, "delete") | (Relation::Itself | Relation::Collection, "deletecollection")
                 if is_whole =>
             {

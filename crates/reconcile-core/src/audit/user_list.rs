@@ -83,8 +83,8 @@ impl UserList {
 
 /// The hash of the name of an event's user and, with impersonation, of the one who impersonated.
 fn hash_of_names(event: &AuditEvent<'_>) -> [u8; 32] {
-    let own = event.user.username();
-    let meant = event.impersonated_user.as_ref().map(Identity::username);
+    let own = &*event.user.username;
+    let meant = event.impersonated_user.as_ref().map(|user| &*user.username);
     // No user has a name with this byte: it separates the two.
     let text = [own, meant.unwrap_or_default(), if meant.is_some() { "impersonated" } else { "" }].join("\0");
     let mut names = [0; 32];
@@ -97,14 +97,14 @@ const TEXT: usize = 256;
 
 /// The user of an event, as reports show it.
 pub(super) fn shown_user(event: &AuditEvent<'_>, verb: Option<&str>) -> User {
-    let own = |identity: &Identity<'_>| bounded(identity.username());
+    let own = |identity: &Identity<'_>| bounded(&identity.username);
     let meant = event.impersonated_user.as_ref();
     let subject = meant.unwrap_or(&event.user);
     User {
         name: own(subject),
         groups: all(&subject.groups),
         source_ips: all(&event.source_ips),
-        user_agent: event.user_agent.as_deref().map(bounded).unwrap_or_default(),
+        user_agent: bounded(&event.user_agent),
         audit_id: bounded(&event.audit_id),
         time: event.received.to_string(),
         impersonated_by: meant.map(|_| own(&event.user)),

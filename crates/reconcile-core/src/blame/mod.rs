@@ -13,13 +13,13 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use structured_merge::{
-    ClaimStrength, Claimants, FieldPath, FieldSet, GroupVersionKind, KindInfo, ManagedFieldsEntry, ManagedObject,
-    PathElement, TypeRef, changes, claim_strength, fields_of, item_element, managed_fields, predict, with_string_data,
+    ClaimStrength, Claimants, FieldPath, FieldSet, GroupVersionKind, KindInfo, ManagedObject, PathElement, TypeRef,
+    changes, claim_strength, fields_of, item_element, managed_fields, predict, with_string_data,
     with_string_data_folded,
 };
 
 use crate::compare::{REDACTED, Redactor, Secrecy};
-use crate::owners::{AuditAnswer, Owner};
+use crate::owners::Owner;
 
 /// Most entries of a Secret whose `stringData` is taken for `data`, as each of them is compared with all others.
 const MOST_WITH_TEXTS: usize = 100;
@@ -118,21 +118,10 @@ impl Walk<'_> {
         self.fields.push(BlamedField {
             path: open.clone(),
             value: value.clone(),
-            managers: owners.map(owner).collect(),
+            managers: owners.map(Owner::from).collect(),
             manifest: self.wanted.as_ref().map(|wanted| wanted.compared(path)),
             steps: self.steps.clone(),
         });
-    }
-}
-
-fn owner(entry: &ManagedFieldsEntry) -> Owner {
-    Owner {
-        manager: entry.manager.clone(),
-        operation: entry.operation,
-        subresource: entry.subresource.clone(),
-        time: entry.time.clone(),
-        manual: false,
-        users: AuditAnswer::default(),
     }
 }
 

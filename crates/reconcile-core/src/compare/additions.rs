@@ -29,19 +29,21 @@ pub(super) struct Additions<'a> {
     object: &'a Value,
     /// The fields in the copy of client-side apply.
     applied: Option<FieldSet>,
+    schema: TypeRef<'a>,
 }
 
 impl<'a> Additions<'a> {
-    pub fn of(object: &'a Value, schema: TypeRef<'_>) -> Self {
-        Self { object, applied: fields_last_applied(object, schema) }
+    pub fn of(object: &'a Value, schema: TypeRef<'a>) -> Self {
+        Self { object, applied: fields_last_applied(object, schema), schema }
     }
 
     /// Returns true if an owner of a field added it. Client-side apply also owns the defaults that the server set in the objects that it
     /// created.
     pub fn has_added(&self, entry: &ManagedFieldsEntry, path: &FieldPath) -> bool {
         match &self.applied {
+            // An empty map in that copy has nothing of what the server put into it.
             Some(applied) if owns_last_applied(&entry.fields) => {
-                applied.contains_at_or_below(path) || applied.covers(path)
+                claim_strength(applied, path, self.schema) == ClaimStrength::Own
             }
             // Without the last-applied annotation, the fields that it applied have been transferred to us.
             None if entry.manager == CLIENT_SIDE_APPLY => self.object.annotation(LAST_APPLIED).is_some(),

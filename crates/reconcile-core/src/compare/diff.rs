@@ -1,13 +1,12 @@
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use structured_merge::{Change, FieldPath, Op, Operation};
 
-use super::secrecy::versions::Versions;
-use crate::manifest::BaseState;
+use crate::bounded_value::{present, present_packed};
+use crate::manifest::{BaseState, Packed};
 use crate::owners::{AuditAnswer, Owner, User};
 
 /// The action that one object needs, as reports name it.
@@ -28,7 +27,7 @@ pub enum Action {
     Unknown,
 }
 
-/// The evidence for a verdict.
+/// The evidence for an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Evidence {
@@ -137,8 +136,10 @@ impl Side {
     }
 }
 
-/// A difference. Values of Secrets are objects with the one field `redacted`.
-#[derive(Clone, Debug, PartialEq)]
+/// A difference. Values of Secrets are objects with the one field `redacted`. A large object that is created or deleted as a whole
+/// is an object with the one field `omittedBytes`, its size in bytes, unless `--full` is given.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct FieldChange {
     /// The field; empty for the whole object.
     pub path: FieldPath,
@@ -146,17 +147,34 @@ pub struct FieldChange {
     pub op: Op,
     /// The reason for the difference.
     pub class: Class,
-    /// The side that changed; `None` if the difference is no drift.
+    /// The side that changed; absent if the difference is no drift.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub side: Option<Side>,
-    /// The live value; `None` if there is none.
-    pub live: Option<Value>,
-    /// The value that an apply would leave; `None` if there is none.
-    pub desired: Option<Value>,
-    /// The value of the base; `None` if it has none, or if there is no base.
+    /// The live value; absent if there is none.
+    #[serde(default, deserialize_with = "present_packed", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Value>")]
+    pub live: Option<Packed>,
+    /// The value that an apply would leave; absent if there is none.
+    #[serde(default, deserialize_with = "present_packed", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Value>")]
+    pub desired: Option<Packed>,
+    /// The value that was applied last; absent if there is none, or without a base.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub base: Option<Value>,
     /// The other managers that own the field.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub managers: Vec<Owner>,
+    /// The objects from whose changes this one follows: a reference to an object under a new name, or the checksum of its content.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub follows: Vec<String>,
+    /// True if the baseline has the same difference (`--baseline`).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub known: bool,
+    /// The users who deleted the object, or may have removed the field (`--audit-log`).
+    #[serde(default, rename = "removedBy", skip_serializing_if = "Option::is_none")]
+    pub removed_by: Option<Box<AuditAnswer>>,
     /// The fields of an added value that the server sets and the manifest does not have; the paths begin at the value.
+    #[serde(skip)]
     pub defaulted: Vec<FieldPath>,
 }
 
@@ -191,10 +209,26 @@ impl FieldChange {
     /// The difference between two values, without managers.
     pub fn new(change: Change, class: Class) -> Self {
         let Change { path, op, from, to } = change;
-        let side = Side::of_change(class, op);
-        let managers = Vec::new();
-        let defaulted = Vec::new();
-        Self { path, op, class, side, live: from, desired: to, base: None, managers, defaulted }
+        Self {
+            path,
+            op,
+            class,
+            side: Side::of_change(class, op),
+            live: from.map(Packed::tree),
+            desired: to.map(Packed::tree),
+            base: None,
+            managers: Vec::new(),
+            follows: Vec::new(),
+            known: false,
+            removed_by: None,
+            defaulted: Vec::new(),
+        }
+    }
+
+    /// One difference inside a value; the owner belongs to the change of the whole value.
+    pub fn within(path: &FieldPath, op: Op, live: Option<&Value>, desired: Option<&Value>) -> Self {
+        let class = if op == Op::Move { Class::Reordered } else { Class::Pending };
+        Self::new(Change { path: path.clone(), op, from: live.cloned(), to: desired.cloned() }, class)
     }
 
     /// Gives it another class, with the side that such a change has without a base.
@@ -209,13 +243,13 @@ impl FieldChange {
     }
 
     /// The creation of a whole object.
-    pub fn missing(desired: Value) -> Self {
-        Self { desired: Some(desired), ..Self::of_object(Op::Add, Class::Missing) }
+    pub fn missing(desired: impl Into<Packed>) -> Self {
+        Self { desired: Some(desired.into()), ..Self::of_object(Op::Add, Class::Missing) }
     }
 
     /// The deletion of a whole object.
-    pub fn pruned(live: Value) -> Self {
-        Self { live: Some(live), ..Self::of_object(Op::Remove, Class::Pruned) }
+    pub fn pruned(live: impl Into<Packed>) -> Self {
+        Self { live: Some(live.into()), ..Self::of_object(Op::Remove, Class::Pruned) }
     }
 
     /// The change of an object as a whole.
@@ -223,9 +257,29 @@ impl FieldChange {
         Self::new(Change { path: FieldPath::root(), op, from: None, to: None }, class)
     }
 
+    /// The live and the desired value, as far as there are any.
+    pub fn values(&self) -> impl Iterator<Item = &Value> {
+        [&self.live, &self.desired].into_iter().flatten().map(Packed::get)
+    }
+
+    /// The field with its values, by which another comparison finds the same difference; who made it and when does not matter.
+    pub fn content(&self) -> (&FieldPath, Option<&Value>, Option<&Value>) {
+        (&self.path, self.live.as_deref(), self.desired.as_deref())
+    }
+
     /// Returns true if it is drift.
     pub fn is_drift(&self) -> bool {
         self.side.is_some()
+    }
+
+    /// Returns true if it only follows from the change of another object, which tells more.
+    pub fn is_following(&self) -> bool {
+        !self.follows.is_empty() && self.class != Class::Conflict
+    }
+
+    /// Returns true if another manager added the field, and it stays.
+    pub fn is_addition(&self) -> bool {
+        self.class == Class::Unmanaged && self.op == Op::Add
     }
 
     /// Returns true if the field was changed or added manually.
@@ -255,58 +309,6 @@ impl From<WrittenConflict> for Conflict {
         let WrittenConflict { path, manager, operation, subresource, time, manual, user, users } = written;
         let users = AuditAnswer { user, users };
         Self { path, owner: Owner { manager, operation, subresource, time, manual, users } }
-    }
-}
-
-/// The result of the comparison of one live object's fields.
-#[derive(Clone, Debug, PartialEq)]
-pub struct FieldDiff {
-    /// The evidence for the comparison.
-    pub evidence: Evidence,
-    /// The differences, sorted by path.
-    pub changes: Vec<FieldChange>,
-    /// The fields of other managers that block the apply. While there are any, the object is not written.
-    pub conflicts: Vec<Conflict>,
-    /// Items that manual changes added to lists of the manifest, and that an apply leaves alone.
-    pub added_items: Vec<FieldPath>,
-    /// Number of fields that other managers added.
-    pub unmanaged: UnmanagedCount,
-    /// The differences that rules ignore, by rule.
-    pub ignored: Vec<IgnoredFields>,
-    /// The differences that the pass leaves (`--only`).
-    pub left: Vec<LeftDifference>,
-    /// The object before and after an apply, if a report shows it.
-    pub versions: Option<Arc<Versions>>,
-}
-
-impl FieldDiff {
-    /// A result without differences.
-    pub fn none(evidence: Evidence) -> Self {
-        Self {
-            evidence,
-            changes: Vec::new(),
-            conflicts: Vec::new(),
-            added_items: Vec::new(),
-            unmanaged: UnmanagedCount::default(),
-            ignored: Vec::new(),
-            left: Vec::new(),
-            versions: None,
-        }
-    }
-
-    /// The result for an object that is left as it is, although it is missing or has to be deleted.
-    pub fn leaving(evidence: Evidence, change: &FieldChange) -> Self {
-        Self { left: LeftDifference::of(change).into_iter().collect(), ..Self::none(evidence) }
-    }
-
-    /// Returns true if a value differs, which is drift.
-    pub fn has_drift(&self) -> bool {
-        self.changes.iter().any(FieldChange::is_drift)
-    }
-
-    /// Returns true if the record of owners would change.
-    pub fn changes_owners(&self) -> bool {
-        self.changes.iter().any(|change| matches!(change.class, Class::Adopted | Class::Released))
     }
 }
 
@@ -361,11 +363,9 @@ pub enum Replacement {
     Protected,
 }
 
-/// The reason for a replacement, with advice.
+/// The reason for an action, with advice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reason {
-    /// The permission to replace the object.
-    pub replacement: Replacement,
     /// One sentence.
     pub text: String,
     /// Advice on what to do.

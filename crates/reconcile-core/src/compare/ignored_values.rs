@@ -43,14 +43,6 @@ pub(super) struct IgnoredValues {
 /// The parts of one value that is replaced as a whole.
 type Parts = BTreeMap<FieldPath, RuleRef>;
 
-/// The reason why a rule covers more than it names.
-#[derive(Clone, Copy)]
-enum WiderRule {
-    Unpaired(Unpaired),
-    /// The rule selects items at different positions of the two lists.
-    Moved,
-}
-
 impl IgnoredValues {
     /// Finds the ignored values of an object among its covered fields.
     pub fn of(context: CompareContext<'_>, live: &ManagedObject, coverage: &Coverage) -> Self {
@@ -90,7 +82,7 @@ impl IgnoredValues {
         is_secret: bool,
     ) -> BTreeMap<FieldPath, Parts> {
         let mut around: BTreeMap<FieldPath, Parts> = BTreeMap::new();
-        for (path, covered) in coverage.iter() {
+        for (path, covered) in &coverage.fields {
             let value = whole_value(path, schema);
             if !is_in_list(path, &value) {
                 if let Some(other_name) = other_name(&value).filter(|_| is_secret) {
@@ -102,7 +94,10 @@ impl IgnoredValues {
             let list = covered.moved_in.and_then(|depth| path.elements().get(..depth));
             let part = list.map_or_else(|| path.clone(), |list| FieldPath::from(list.to_vec()));
             if part != *path {
-                self.warn(&part, WiderRule::Moved);
+                self.warn(
+                    &part,
+                    "an ignore rule selects items that have other positions in the manifest than in the cluster",
+                );
             }
             if part == value {
                 self.rules.entry(value).or_insert(covered.rule);
@@ -135,7 +130,7 @@ impl IgnoredValues {
                 Unpaired::Lengths(..) | Unpaired::Moved | Unpaired::Types => false,
             };
             if !is_silent {
-                self.warn(value, WiderRule::Unpaired(*reason));
+                self.warn(value, &why_whole(*reason));
             }
             self.rules.insert(value.clone(), rule);
             return None;
@@ -146,7 +141,7 @@ impl IgnoredValues {
             let rule = parts.iter().find(|(part, _)| is_inside(part)).map_or(rule, |(_, rule)| *rule);
             parts.retain(|part, _| !is_inside(part));
             parts.insert(list.clone(), rule);
-            self.warn(list, WiderRule::Unpaired(*reason));
+            self.warn(list, &why_whole(*reason));
         }
         Some(parts)
     }
@@ -188,28 +183,8 @@ impl IgnoredValues {
         }
     }
 
-    fn warn(&mut self, value: &FieldPath, reason: WiderRule) {
-        let reason = match reason {
-            WiderRule::Unpaired(Unpaired::Lengths(here, there)) => {
-                format!(
-                    "an ignore rule names a part of its items, and the manifest has {here} of them while the cluster has {there}"
-                )
-            }
-            WiderRule::Unpaired(Unpaired::OnlyThere) => {
-                "an ignore rule names a part of it, and the manifest does not have it".to_owned()
-            }
-            WiderRule::Unpaired(Unpaired::Moved) => {
-                "an ignore rule names a part of its items, which have another order in the manifest than in the cluster"
-                    .to_owned()
-            }
-            WiderRule::Unpaired(_) => {
-                "an ignore rule names a part of it, and its type in the manifest is not the one in the cluster"
-                    .to_owned()
-            }
-            WiderRule::Moved => {
-                "an ignore rule selects items that have other positions in the manifest than in the cluster".to_owned()
-            }
-        };
+    /// Warns about a rule that covers more than it names.
+    fn warn(&mut self, value: &FieldPath, reason: &str) {
         self.add_warning(format!("`{value}` is ignored as a whole: {reason}"));
     }
 
@@ -217,6 +192,21 @@ impl IgnoredValues {
         if !self.warnings.contains(&warning) {
             self.warnings.push(warning);
         }
+    }
+}
+
+/// The reason why a value of which a rule names a part is ignored as a whole.
+fn why_whole(unpaired: Unpaired) -> String {
+    match unpaired {
+        Unpaired::Lengths(here, there) => format!(
+            "an ignore rule names a part of its items, and the manifest has {here} of them while the cluster has {there}"
+        ),
+        Unpaired::OnlyThere => "an ignore rule names a part of it, and the manifest does not have it".to_owned(),
+        Unpaired::Moved => {
+            "an ignore rule names a part of its items, which have another order in the manifest than in the cluster"
+                .to_owned()
+        }
+        _ => "an ignore rule names a part of it, and its type in the manifest is not the one in the cluster".to_owned(),
     }
 }
 
@@ -229,7 +219,7 @@ fn is_in_list(path: &FieldPath, value: &FieldPath) -> bool {
 /// Returns true if a rule covers only what certain managers own, and our own is not one of them.
 fn ends_with_an_apply(rule: RuleRef, policy: &Policy) -> bool {
     match rule {
-        RuleRef::Configured(index) => policy.ignore.get(index).is_some_and(|rule| {
+        RuleRef::Configured(index) => policy.ignore.rules.get(index).is_some_and(|rule| {
             !rule.managers.is_empty() && !rule.managers.iter().any(|glob| glob.matches(&policy.manager))
         }),
         RuleRef::Annotation | RuleRef::Left => false,

@@ -89,7 +89,7 @@ impl LiveObject {
         let unmarked = target.desired.without_marks(&live.object);
         let manifest = unmarked.as_ref().unwrap_or(target.desired.object());
         let mut coverage = coverage(context, Some(live));
-        self.covering = coverage.iter().map(|(_, covered)| covered.rule).collect();
+        self.covering = coverage.fields.values().map(|covered| covered.rule).collect();
         let fields = left_fields(left);
         coverage.leave(&fields);
         let values = IgnoredValues::of(context, live, &coverage);
@@ -189,7 +189,7 @@ impl LiveObject {
 
 /// The rules that cover a field of an object that does not exist. It is created as the manifest has it, ignored fields included.
 pub(super) fn covering_new(context: CompareContext<'_>) -> BTreeSet<RuleRef> {
-    coverage(context, None).iter().map(|(_, covered)| covered.rule).collect()
+    coverage(context, None).fields.values().map(|covered| covered.rule).collect()
 }
 
 /// The managers that own a field, each once.
@@ -212,11 +212,13 @@ fn named(
 ) -> IgnoredFields {
     let (name, reason) = match rule {
         RuleRef::Configured(index) => {
-            let rule = policy.ignore.get(index);
+            let rule = policy.ignore.rules.get(index);
             (rule.map(|rule| rule.location.to_string()), rule.and_then(|rule| rule.reason.clone()))
         }
         RuleRef::Annotation => (Some(format!("annotation `{IGNORE_ANNOTATION}`")), None),
-        RuleRef::Autoscaler(index) => (policy.autoscalers.get(index).map(|autoscaler| autoscaler.name.clone()), None),
+        RuleRef::Autoscaler(index) => {
+            (policy.autoscalers.all.get(index).map(|autoscaler| autoscaler.name.clone()), None)
+        }
         RuleRef::BuiltIn(index) => (Some("built in".to_owned()), BUILT_IN.get(index).map(|rule| rule.name.to_owned())),
         RuleRef::Left => (None, None),
     };

@@ -2,7 +2,7 @@
 //! manager that made each of them.
 //!
 //! ```text
-//! manifest, LiveState ─ComparisonMachine─▶ ComparisonResult ─decide─▶ Decision, with the ObjectVerdict
+//! manifest, LiveState ─ComparisonMachine─▶ ComparisonResult ─decide─▶ Decision, with the ObjectDiff
 //!                        │         ▲
 //!                     Question   Answer      (engine::dry_run sends and receives them)
 //! ```
@@ -10,14 +10,17 @@
 //! the server's answers come in as values.
 
 mod additions;
+mod changing_kinds;
 mod classify;
 mod decision;
 mod diff;
 mod effect;
 mod ignored_values;
+pub(crate) mod known_defaults;
 mod live_object;
 mod machine;
 mod nulls;
+mod object_diff;
 mod offline;
 mod patch;
 mod policy;
@@ -28,24 +31,25 @@ mod rejection;
 mod replacement;
 mod secrecy;
 
+pub use changing_kinds::{ChangingKinds, ComingType};
 pub use classify::only::Chosen;
 pub use decision::judge::judge;
 pub use decision::membership::{Membership, UnnamedSet};
-pub use decision::object_verdict::ObjectVerdict;
-pub use decision::{Decision, Following};
+pub use decision::{Decision, creation};
 pub use diff::{
-    Action, Class, Conflict, Evidence, FieldChange, FieldDiff, IgnoredFields, LeftDifference, Reason, Replacement,
-    Side, UnmanagedCount,
+    Action, Class, Conflict, Evidence, FieldChange, IgnoredFields, LeftDifference, Reason, Replacement, Side,
+    UnmanagedCount,
 };
 pub use effect::{Effect, EffectKind};
 pub use live_object::LiveObject;
 pub use machine::{Answer, ComparisonMachine, Question, ROUNDS};
 pub use nulls::{DefinedKinds, leave_out_nulls, may_hold_refused_nulls};
+pub use object_diff::{DiffNotes, ObjectDiff};
 pub use offline::offline;
 pub use policy::{EvidenceMode, ForceConflicts, Policy, RemoveAdded, Replace, WriteAs};
 pub(crate) use prediction::unreadable_owners;
 pub use prediction::{CompareContext, Prediction};
-pub use rejection::refusal::{Refusal, missing_namespace, refusal, refused_by_definition};
+pub use rejection::refusal::{Refusal, missing_namespace, refusal};
 pub use replacement::{REPLACE, cost, probe_object, replace_guard};
 pub use secrecy::Secrecy;
 pub use secrecy::redact::{REDACTED, Redactor, holds_redacted, secret_number, withheld};

@@ -1,11 +1,14 @@
+//! The comparison with an object of a snapshot, without a server.
+
 use serde_json::Value;
 use structured_merge::ObjectMeta as _;
 
-use super::decision::{ComparisonResult, Decision, decide};
+use super::decision::{ComparisonResult, Decision};
 use super::machine::ComparisonMachine;
 use super::policy::{EvidenceMode, Policy};
 use super::prediction::CompareContext;
-use super::rejection::refusal::refused_by_definition;
+use super::rejection::RejectedObject;
+use super::rejection::refusal::{Refusal, refused_by_definition};
 use super::secrecy::redact::{Redactor, is_withheld};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::live::{LiveState, is_builtin_group};
@@ -17,8 +20,21 @@ pub fn offline(
     definition: Option<&Value>,
     redactor: &Redactor,
 ) -> Decision {
+    let policy = Policy { evidence: EvidenceMode::ReadOnly, ..context.policy.clone() };
+    let known = known_before(context, &live, definition);
+    let mut machine = ComparisonMachine::new(context.target, live, context.schema, &policy);
+    match known {
+        Some(result) => machine.end(result),
+        None => machine.start(),
+    }
+    while machine.leave() {}
+    machine.decide(context.coming_type, redactor)
+}
+
+/// The result of a comparison that no field decides.
+fn known_before(context: CompareContext<'_>, live: &LiveState, definition: Option<&Value>) -> Option<ComparisonResult> {
     let target = context.target;
-    let finding = match live {
+    Some(match live {
         _ if let (true, Err(diagnostic)) = (target.desired.is_refused(), &target.resource) => {
             ComparisonResult::Unknown(Diagnostic::clone(diagnostic))
         }
@@ -29,13 +45,12 @@ pub fn offline(
             ComparisonResult::Unknown(Diagnostic::clone(diagnostic))
         }
         // Values that are there may stay as they are, whatever a definition says of them.
-        LiveState::Absent
-            if let Some(definition) = definition
-                && let Some(mistakes) = refused_by_definition(target, context.schema, Some(definition)) =>
-        {
-            ComparisonResult::Unknown(mistakes)
+        LiveState::Absent if definition.is_some() => {
+            let subject = RejectedObject::of_manifest(target, None, context.schema);
+            let refusal = Refusal::Other(refused_by_definition(subject, definition)?);
+            ComparisonResult::Refused { live: None, refusal }
         }
-        LiveState::Present(live) if is_withheld(&live) => {
+        LiveState::Present(live) if is_withheld(live) => {
             let message = "its values are not in the snapshot";
             let hint = "take the snapshot with `--include-secrets`";
             ComparisonResult::Unknown(Diagnostic::new(Code::ValuesWithheld, message).with_hint(hint))
@@ -44,13 +59,6 @@ pub fn offline(
             let diagnostic = Diagnostic::new(Code::Terminating, "it was being deleted");
             ComparisonResult::Unknown(diagnostic.with_hint("take a new snapshot"))
         }
-        live => {
-            let policy = Policy { evidence: EvidenceMode::ReadOnly, ..context.policy.clone() };
-            let mut machine = ComparisonMachine::new(target, live, context.schema, &policy);
-            machine.start();
-            while machine.leave() {}
-            return machine.decide(context.types_will_change, redactor);
-        }
-    };
-    decide(context, finding, redactor)
+        _ => return None,
+    })
 }

@@ -1,4 +1,4 @@
-//! The policy of a run: our field manager, the fields that we take from other managers, and the evidence for verdicts.
+//! The policy of a run: our field manager, the fields that we take from other managers, and the evidence of a comparison.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use structured_merge::{Applier, ManagedFieldsEntry, Operation, Ownership};
 
 use super::classify::only::Chosen;
 use super::decision::membership::UnnamedSet;
-use crate::owners::{AuditAnswer, Owner};
+use crate::owners::Owner;
 use crate::rules::{Autoscalers, Glob, IgnoreRules};
 
 /// Managers that create objects and never add fields later: commands of kubectl, and the owner that the server invents for objects
@@ -65,7 +65,7 @@ pub enum RemoveAdded {
     Of(Vec<Glob>),
 }
 
-/// The evidence that a verdict may use (`--evidence`).
+/// The evidence that a comparison may use (`--evidence`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EvidenceMode {
     /// Tries a proof first, then a dry run and, if the server cannot be asked, a local comparison.
@@ -90,7 +90,7 @@ pub struct Policy {
     pub show_unmanaged: bool,
     /// True if a report shows whole objects before and after an apply, so that they are kept.
     pub keeps_versions: bool,
-    /// The evidence that a verdict may use.
+    /// The evidence that a comparison may use.
     pub evidence: EvidenceMode,
     /// True if a dry run tries the creation of each missing object before anything is written.
     pub tries_creations: bool,
@@ -152,14 +152,7 @@ impl Policy {
 
     /// The owner of an entry, marked if it is a manual change.
     pub(super) fn owner(&self, entry: &ManagedFieldsEntry) -> Owner {
-        Owner {
-            manager: entry.manager.clone(),
-            operation: entry.operation,
-            subresource: entry.subresource.clone(),
-            time: entry.time.clone(),
-            manual: self.is_manual(entry),
-            users: AuditAnswer::default(),
-        }
+        Owner { manual: self.is_manual(entry), ..entry.into() }
     }
 
     /// The owners of entries, sorted and without duplicates.

@@ -3,6 +3,7 @@
 use serde_json::Value;
 use structured_merge::{FieldSet, ManagedObject, Ownership, TypeRef};
 
+use super::changing_kinds::ComingType;
 use super::diff::Evidence;
 use super::policy::Policy;
 use crate::diagnostic::{Code, Diagnostic};
@@ -33,14 +34,14 @@ pub struct CompareContext<'a> {
     pub schema: TypeRef<'a>,
     /// The policy of the run.
     pub policy: &'a Policy,
-    /// True if the kind's CustomResourceDefinition changes in this input, so that the server's types are about to change.
-    pub types_will_change: bool,
+    /// The type that the kind is about to get, if its CustomResourceDefinition changes in this input.
+    pub coming_type: Option<ComingType<'a>>,
 }
 
 impl<'a> CompareContext<'a> {
     /// A comparison with the types that the server has and keeps.
     pub fn new(target: &'a Target, schema: TypeRef<'a>, policy: &'a Policy) -> Self {
-        Self { target, schema, policy, types_will_change: false }
+        Self { target, schema, policy, coming_type: None }
     }
 
     /// Predicts an apply without the server.

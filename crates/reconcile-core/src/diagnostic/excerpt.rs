@@ -45,22 +45,13 @@ pub struct Underline {
     pub is_primary: bool,
 }
 
-/// The column to mark, in characters from 1.
-#[derive(Clone, Copy)]
-pub(crate) enum Mark {
-    /// The location of the diagnostic.
-    Here { column: u32 },
-    /// A second location that is involved.
-    There { column: u32 },
-}
-
 impl Line {
+    /// `mark` is the column to mark, in characters from 1, and whether it is the location itself.
+    ///
     /// Only the characters that are shown are read, as a line may be a whole document with thousands of mistakes.
-    pub(crate) fn new(number: u32, line: &IndexedLine<'_>, mark: Option<Mark>) -> Self {
-        let Some(mark) = mark else { return Self { number, text: cut(&window(line, 0), 0), mark: None } };
-        let (column, is_primary) = match mark {
-            Mark::Here { column } => (column, true),
-            Mark::There { column } => (column, false),
+    pub(crate) fn new(number: u32, line: &IndexedLine<'_>, mark: Option<(u32, bool)>) -> Self {
+        let Some((column, is_primary)) = mark else {
+            return Self { number, text: cut(&window(line, 0), 0), mark: None };
         };
         let length = line.length();
         let start = usize::try_from(column).unwrap_or(1).saturating_sub(1).min(length);
@@ -131,7 +122,7 @@ mod tests {
 
     fn line(text: &str, column: u32) -> Line {
         let index = LineIndex::of(text.as_bytes());
-        Line::new(1, &index.line(text.as_bytes(), 1).unwrap(), Some(Mark::Here { column }))
+        Line::new(1, &index.line(text.as_bytes(), 1).unwrap(), Some((column, true)))
     }
 
     #[track_caller]

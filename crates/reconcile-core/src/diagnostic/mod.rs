@@ -15,7 +15,6 @@ use std::sync::Arc;
 
 use kube_yaml::{Mark, SyntaxDiagnostic};
 
-pub(crate) use excerpt::Mark as Marked;
 pub use excerpt::{Excerpt, Line, Underline};
 
 /// The severity of a diagnostic.

@@ -1,21 +1,11 @@
 use serde_json::Value;
 use structured_merge::ObjectKey;
 
-use crate::compare::{Action, Decision, FieldChange, ObjectVerdict, Replacement};
+use crate::compare::{Action, Decision, FieldChange, Replacement};
 use crate::live::Target;
 
-/// The part that an object takes in an apply.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Step {
-    /// It stays as it is.
-    Nothing,
-    /// It is created.
-    Create,
-    /// Its fields are changed.
-    Update,
-    /// It is deleted and created again.
-    Replace,
-}
+/// A ConfigMap or a Secret: its namespace, whether it is a Secret, and its name.
+pub(super) type Holder<'a> = (&'a str, bool, &'a str);
 
 /// An object before and after an apply.
 #[derive(Clone, Copy)]
@@ -28,37 +18,38 @@ pub(super) struct Compared<'a> {
     pub after: &'a Value,
     /// The differences that the apply writes.
     pub changes: &'a [FieldChange],
-    /// The step of the apply that writes it.
-    pub step: Step,
+    /// The action of the apply that writes it, if one does.
+    pub action: Action,
 }
 
 impl<'a> Compared<'a> {
     /// A tree of the manifest, for as long as effects are looked for; null if it has none. Of an object that stays as it is, only a Pod
     /// template and a selector count.
     pub fn manifest(target: &Target, decision: &Decision) -> Value {
-        let counts = decision.verdict.action() != Action::None || Kind::of(&target.key).stands_alone();
+        let counts = decision.diff.action != Action::None || Kind::of(&target.key).stands_alone();
         if counts { target.desired.to_tree() } else { Value::Null }
     }
 
     /// The object of a target with this [`manifest`](Self::manifest).
     pub fn of(target: &'a Target, manifest: &'a Value, decision: &'a Decision) -> Self {
         let live = decision.live();
-        let is_missing = matches!(decision.verdict, ObjectVerdict::Create { .. });
+        let diff = &decision.diff;
+        let is_missing = diff.action == Action::Create;
         // Nothing is kept of most live objects in sync, which are as their manifests say.
         let before = live.or((!is_missing).then_some(manifest));
         let still =
-            Self { key: &target.key, before, after: before.unwrap_or(manifest), changes: &[], step: Step::Nothing };
+            Self { key: &target.key, before, after: before.unwrap_or(manifest), changes: &[], action: Action::None };
         // Objects of other shards are written by other runs.
-        if target.other_shard().is_some() || !decision.verdict.conflicts().is_empty() {
+        if target.other_shard().is_some() || !diff.conflicts.is_empty() {
             return still;
         }
-        match (&decision.verdict, decision.prediction()) {
-            (ObjectVerdict::Create { .. }, _) => Self { after: manifest, step: Step::Create, ..still },
-            (ObjectVerdict::Update(fields), Some(prediction)) => {
-                Self { after: &prediction.object, changes: &fields.changes, step: Step::Update, ..still }
+        match (diff.action, decision.prediction()) {
+            (Action::Create, _) => Self { after: manifest, action: Action::Create, ..still },
+            (Action::Update, Some(prediction)) => {
+                Self { after: &prediction.object, changes: &diff.changes, action: Action::Update, ..still }
             }
-            (ObjectVerdict::Replace { fields, reason }, _) if reason.replacement == Replacement::Allowed => {
-                Self { after: manifest, changes: &fields.changes, step: Step::Replace, ..still }
+            (Action::Replace, _) if diff.replacement == Some(Replacement::Allowed) => {
+                Self { after: manifest, changes: &diff.changes, action: Action::Replace, ..still }
             }
             _ => still,
         }
@@ -67,6 +58,13 @@ impl<'a> Compared<'a> {
     /// The kind, as far as this module knows it.
     pub fn kind(&self) -> Kind {
         Kind::of(self.key)
+    }
+
+    /// The ConfigMap or the Secret that it is, if it is one.
+    pub fn holder(&self) -> Option<Holder<'a>> {
+        let kind = self.kind();
+        matches!(kind, Kind::ConfigMap | Kind::Secret)
+            .then(|| (self.namespace(), kind == Kind::Secret, &*self.key.name))
     }
 
     /// The namespace; empty without one.

@@ -16,10 +16,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value};
 use structured_merge::{FieldPath, ObjectKey, Op, PathElement};
 
-use crate::compare::{Action, Decision, Effect, EffectKind, Following};
+use crate::compare::{Action, Decision, Effect, EffectKind};
 use crate::live::Target;
-use compared::{Compared, Kind, Step};
-use values::{Changed, Holder, Usage, collect};
+use compared::{Compared, Holder, Kind};
+use values::{Usage, collect, has_changed};
 
 pub use workloads::of_deletion;
 
@@ -29,7 +29,7 @@ const CHECKSUM: &str = "checksum/";
 
 /// Finds the effects of all objects of a run, and what follows from other objects, and puts them into their decisions.
 pub fn find(targets: &[&Target], decisions: &mut [Decision]) {
-    let is_written = |decision: &Decision| matches!(decision.verdict.action(), Action::Update | Action::Replace);
+    let is_written = |decision: &Decision| matches!(decision.diff.action, Action::Update | Action::Replace);
     let written = targets.iter().zip(&*decisions).filter(|(_, decision)| is_written(decision));
     let written: BTreeSet<Option<&str>> = written.map(|(target, _)| target.key.namespace.as_deref()).collect();
     // All effects of a write are in its namespace, so that there are trees of the manifests of one namespace at a time.
@@ -58,11 +58,13 @@ fn find_in_namespace(targets: &[&Target], decisions: &mut [&mut Decision]) {
     let following = following(&objects);
     let found = effects(&objects);
     for (decision, effects) in decisions.iter_mut().zip(found) {
-        decision.effects = effects;
+        decision.diff.effects = effects;
     }
-    for (at, following) in following {
-        if let Some(decision) = decisions.get_mut(at) {
-            decision.following.push(following);
+    for (at, path, others) in following {
+        if let Some(decision) = decisions.get_mut(at)
+            && let Some(change) = decision.diff.changes.iter_mut().find(|change| change.path == path)
+        {
+            change.follows = others;
         }
     }
 }
@@ -81,19 +83,16 @@ fn effects(objects: &[Compared<'_>]) -> Vec<Vec<Effect>> {
     effects
 }
 
-/// The changes of checksums in workloads that use a changed ConfigMap or Secret, each with the position of its workload. A checksum of
-/// something else stands for itself.
-fn following(objects: &[Compared<'_>]) -> Vec<(usize, Following)> {
-    let is_holder = |object: &Compared<'_>| matches!(object.kind(), Kind::ConfigMap | Kind::Secret);
-    let is_written = |object: &Compared<'_>| match object.step {
-        Step::Update | Step::Replace => !Changed::of(object.changes).is_empty(),
-        Step::Create => true,
-        Step::Nothing => false,
+/// The changes of checksums in workloads that use a changed ConfigMap or Secret: the position of the workload, the field, and the objects
+/// from which it follows. A checksum of something else stands for itself.
+fn following(objects: &[Compared<'_>]) -> Vec<(usize, FieldPath, Vec<String>)> {
+    let is_written = |object: &&Compared<'_>| match object.action {
+        Action::Update | Action::Replace => has_changed(object.changes),
+        action => action == Action::Create,
     };
-    let changed = objects.iter().filter(|object| is_holder(object) && is_written(object));
-    let changed: BTreeMap<Holder<'_>, &ObjectKey> = changed
-        .map(|object| ((object.namespace(), object.kind() == Kind::Secret, object.key.name.as_str()), object.key))
-        .collect();
+    let written = objects.iter().filter(is_written);
+    let changed: BTreeMap<Holder<'_>, &ObjectKey> =
+        written.filter_map(|object| Some((object.holder()?, object.key))).collect();
     if changed.is_empty() {
         return Vec::new();
     }
@@ -111,7 +110,7 @@ fn following(objects: &[Compared<'_>]) -> Vec<(usize, Following)> {
         for (path, name) in checksums {
             let of = of_kind(name, &used);
             if !of.is_empty() {
-                found.push((at, Following { path: path.clone(), of }));
+                found.push((at, path.clone(), of));
             }
         }
     }
@@ -133,11 +132,11 @@ fn checksum(path: &FieldPath) -> Option<&str> {
 }
 
 /// The objects of the kind that the name of a checksum has in it; all of them if it has none.
-fn of_kind(name: &str, used: &[(&Holder<'_>, &ObjectKey)]) -> Vec<ObjectKey> {
+fn of_kind(name: &str, used: &[(&Holder<'_>, &ObjectKey)]) -> Vec<String> {
     let is_secret = name.contains("secret");
     let is_config = name.contains("config") || name == "cm";
     let fits = |(holder, _): &&(&Holder<'_>, &ObjectKey)| is_secret == is_config || holder.1 == is_secret;
-    used.iter().filter(fits).map(|(_, key)| (*key).clone()).collect()
+    used.iter().filter(fits).map(|(_, key)| key.to_string()).collect()
 }
 
 /// A label of a Pod template: its namespace, its name and its value.
@@ -177,7 +176,7 @@ fn stranded_services(objects: &[Compared<'_>]) -> Vec<(usize, Effect)> {
 
 /// Returns true if the apply changes a selector of a Service or the labels of a Pod template.
 fn may_strand(object: &Compared<'_>) -> bool {
-    if !matches!(object.step, Step::Update | Step::Replace) {
+    if !matches!(object.action, Action::Update | Action::Replace) {
         return false;
     }
     match object.kind() {

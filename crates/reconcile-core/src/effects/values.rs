@@ -6,54 +6,46 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 use structured_merge::PathElement;
 
-use super::compared::{Compared, Kind, Step};
-use crate::compare::{Effect, EffectKind, FieldChange};
-
-/// A ConfigMap or a Secret: its namespace, its kind and its name.
-pub(super) type Holder<'a> = (&'a str, bool, &'a str);
+use super::compared::{Compared, Holder, Kind};
+use crate::compare::{Action, Effect, EffectKind, FieldChange};
 
 /// A place of a Pod template where a value is used.
 pub(super) struct Usage<'a> {
     /// The position of the workload.
     at: usize,
-    /// The keys; `None` for all of them.
-    keys: Option<BTreeSet<&'a str>>,
+    keys: Keys<'a>,
     /// True if running Pods see a new value.
     follows: bool,
 }
 
 impl Usage<'_> {
-    fn is_of(&self, changed: &Changed<'_>) -> bool {
+    fn is_of(&self, changed: &Keys<'_>) -> bool {
         match (&self.keys, changed) {
-            (Some(used), Changed::Keys(changed)) => used.iter().any(|key| changed.contains(key)),
+            (Some(used), Some(changed)) => used.iter().any(|key| changed.contains(key)),
             _ => true,
         }
     }
 }
 
-/// The changed keys of a ConfigMap or a Secret.
-pub(super) enum Changed<'a> {
-    All,
-    Keys(BTreeSet<&'a str>),
+/// Keys of a ConfigMap or a Secret; `None` for all of them.
+type Keys<'a> = Option<BTreeSet<&'a str>>;
+
+/// Returns true if something in a ConfigMap or a Secret changes.
+pub(super) fn has_changed(changes: &[FieldChange]) -> bool {
+    changed_keys(changes).is_none_or(|keys| !keys.is_empty())
 }
 
-impl<'a> Changed<'a> {
-    pub fn of(changes: &'a [FieldChange]) -> Self {
-        let mut keys = BTreeSet::new();
-        for change in changes.iter().filter(|change| change.is_drift()) {
-            match change.path.elements() {
-                [PathElement::Field(map), PathElement::Field(key), ..] if is_data(map) => _ = keys.insert(key.as_str()),
-                [PathElement::Field(map)] if is_data(map) => return Self::All,
-                [] => return Self::All,
-                _ => {}
-            }
+fn changed_keys(changes: &[FieldChange]) -> Keys<'_> {
+    let mut keys = BTreeSet::new();
+    for change in changes.iter().filter(|change| change.is_drift()) {
+        match change.path.elements() {
+            [PathElement::Field(map), PathElement::Field(key), ..] if is_data(map) => _ = keys.insert(key.as_str()),
+            [PathElement::Field(map)] if is_data(map) => return None,
+            [] => return None,
+            _ => {}
         }
-        Self::Keys(keys)
     }
-
-    pub fn is_empty(&self) -> bool {
-        matches!(self, Self::Keys(keys) if keys.is_empty())
-    }
+    Some(keys)
 }
 
 fn is_data(field: &str) -> bool {
@@ -62,9 +54,12 @@ fn is_data(field: &str) -> bool {
 
 /// The effects of changed values, each with the position of its object. Workloads that restart take the new values.
 pub(super) fn effects(objects: &[Compared<'_>], restarts: &dyn Fn(usize) -> bool) -> Vec<(usize, Effect)> {
-    let is_holder = |object: &Compared<'_>| matches!(object.kind(), Kind::ConfigMap | Kind::Secret);
-    let is_changed = |object: &&Compared<'_>| matches!(object.step, Step::Update | Step::Replace) && is_holder(object);
-    if !objects.iter().any(|object| is_changed(&object)) {
+    let is_changed = |object: &Compared<'_>| {
+        matches!(object.action, Action::Update | Action::Replace) && has_changed(object.changes)
+    };
+    let holders = objects.iter().enumerate().filter(|(_, object)| is_changed(object));
+    let holders: Vec<_> = holders.filter_map(|(at, object)| Some((at, object, object.holder()?))).collect();
+    if holders.is_empty() {
         return Vec::new();
     }
     let mut usages: BTreeMap<Holder<'_>, Vec<Usage<'_>>> = BTreeMap::new();
@@ -74,13 +69,9 @@ pub(super) fn effects(objects: &[Compared<'_>], restarts: &dyn Fn(usize) -> bool
         }
     }
     let mut found = Vec::new();
-    for (at, object) in objects.iter().enumerate().filter(|(_, object)| is_changed(object)) {
-        let changed = Changed::of(object.changes);
-        let holder = (object.namespace(), object.kind() == Kind::Secret, object.key.name.as_str());
+    for (at, object, holder) in holders {
+        let changed = changed_keys(object.changes);
         let used = usages.get(&holder).map(Vec::as_slice).unwrap_or_default();
-        if changed.is_empty() {
-            continue;
-        }
         // The kubelet does not watch what cannot change.
         let is_watched = object.before.and_then(|before| before.get("immutable")) != Some(&Value::Bool(true));
         for follows in [false, true] {
@@ -105,7 +96,7 @@ fn has_running_pods(object: &Compared<'_>) -> bool {
         }
         _ => false,
     };
-    runs && is_wanted && matches!(object.step, Step::Nothing | Step::Update) && object.before.is_some()
+    runs && is_wanted && matches!(object.action, Action::None | Action::Update) && object.before.is_some()
 }
 
 fn phase<'a>(object: &Compared<'a>) -> Option<&'a str> {
@@ -191,7 +182,7 @@ fn is_running(spec: &Value, container: &Value) -> bool {
 }
 
 /// The keys that a volume shows, or that a mount with a `subPath` shows of it; `None` for all.
-fn keys<'a>(reference: &'a Value, sub_path: Option<&'a str>) -> Option<BTreeSet<&'a str>> {
+fn keys<'a>(reference: &'a Value, sub_path: Option<&'a str>) -> Keys<'a> {
     let text = |item: &'a Value, field: &str| item.get(field).and_then(Value::as_str);
     let items = reference.get("items").and_then(Value::as_array).filter(|items| !items.is_empty());
     match (items, sub_path) {

@@ -4,18 +4,18 @@
 //! `pkg/controller/statefulset` (`updateStatefulSet`: Pods below the partition stay) and `pkg/controller/daemon` of Kubernetes.
 
 use serde_json::Value;
-use structured_merge::{ObjectKey, PathElement};
+use structured_merge::{FieldPath, ObjectKey};
 
-use super::compared::{Compared, Kind, Step};
-use crate::compare::{Class, Effect, EffectKind, FieldChange};
+use super::compared::{Compared, Kind};
+use crate::compare::{Action, Class, Effect, EffectKind, FieldChange};
 
 /// The effects of writing one object on its own Pods.
 pub(super) fn of_write(object: &Compared<'_>) -> Vec<Effect> {
     let Some(before) = object.before else { return Vec::new() };
-    match object.step {
-        Step::Nothing | Step::Create => Vec::new(),
-        Step::Replace => of_deletion(object.key, before).into_iter().collect(),
-        Step::Update => rollout(object, before).into_iter().chain(scale(object, before)).collect(),
+    match object.action {
+        Action::Replace => of_deletion(object.key, before).into_iter().collect(),
+        Action::Update => rollout(object, before).into_iter().chain(scale(object, before)).collect(),
+        _ => Vec::new(),
     }
 }
 
@@ -181,14 +181,10 @@ fn number(object: &Value, pointer: &str) -> Option<u64> {
 
 /// Returns true if the apply changes something in this field.
 fn changes(changes: &[FieldChange], field: &[&str]) -> bool {
-    changes.iter().filter(|change| change.is_drift() || change.class == Class::Consequence).any(|change| {
-        let names = change.path.elements().iter().map(|element| match element {
-            PathElement::Field(name) => Some(name.as_str()),
-            _ => None,
-        });
-        // A change of a parent changes the field as well.
-        names.zip(field).all(|(name, wanted)| name == Some(*wanted))
-    })
+    let field = FieldPath::of(field);
+    let counts = |change: &&FieldChange| change.is_drift() || change.class == Class::Consequence;
+    // A change of a parent changes the field as well.
+    changes.iter().filter(counts).any(|change| change.path.overlaps(&field))
 }
 
 /// `1 Pod`, `2 Pods`

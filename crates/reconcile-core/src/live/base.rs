@@ -56,8 +56,8 @@ impl BaseObjects {
     fn give(&mut self, target: &Target) {
         let base = match self.objects.remove(&Identity::of(&target.key)) {
             None => BaseObject::Absent,
-            Some(base) if base.desired.is_same_object(&target.desired) => BaseObject::Same,
-            Some(base) => BaseObject::Differs(Box::new(base.desired.into_object())),
+            Some(base) if base.desired.object == target.desired.object => BaseObject::Same,
+            Some(base) => BaseObject::Differs(Box::new(base.desired.object.into_tree())),
         };
         // A base that is known already stays.
         let _ = target.base.set(base);

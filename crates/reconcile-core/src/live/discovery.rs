@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
-use structured_merge::{GroupKind, GroupVersionKind};
+use structured_merge::{GroupKind, GroupVersionKind, TypeNames};
 
 use super::group_document::{Group, GroupDocument, MOST_IN_GROUP, legacy_resources};
 use super::resource::Resource;
@@ -25,20 +25,11 @@ pub enum Resolution<'c> {
     Unknown,
 }
 
-/// The source of the kinds of a [`Discovery`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum KindSource {
-    /// The documents of a server.
-    #[default]
-    Server,
-    /// The built-in types.
-    BuiltIn,
-}
-
 /// All resources of a server.
 #[derive(Clone, Debug, Default)]
 pub struct Discovery {
-    source: KindSource,
+    /// True if the kinds are the built-in types, and not those of a server.
+    pub(super) is_built_in: bool,
     resources: BTreeMap<GroupVersionKind, Resource>,
     /// (group, version) pairs that are registered but do not answer.
     unavailable: BTreeSet<(String, String)>,
@@ -65,7 +56,7 @@ impl Discovery {
         };
         let resources =
             structured_merge::builtin().kinds().iter().map(|info| (info.gvk.clone(), resource(info))).collect();
-        Self { source: KindSource::BuiltIn, resources, ..Self::default() }
+        Self { is_built_in: true, resources, ..Self::default() }
     }
 
     /// The built-in kinds as a server probably serves them. Only the server's own documents say whether it does.
@@ -120,11 +111,6 @@ impl Discovery {
         self.aliases.entry(name).or_default().insert(kind);
     }
 
-    /// Returns true if no server was asked.
-    pub(super) fn is_built_in(&self) -> bool {
-        self.source == KindSource::BuiltIn
-    }
-
     /// Returns true if a kind has this name as well: in the singular, or a short one.
     pub(super) fn has_alias(&self, gvk: &GroupVersionKind, name: &str) -> bool {
         self.aliases.get(name).is_some_and(|kinds| kinds.contains(&GroupKind::from(gvk)))
@@ -132,7 +118,7 @@ impl Discovery {
 
     /// Returns true if a kind is in a group of the built-in types, and no server was asked about it.
     pub(super) fn is_judged_by_built_in_types(&self, gvk: &GroupVersionKind) -> bool {
-        self.source == KindSource::BuiltIn && is_builtin_group(&gvk.group)
+        self.is_built_in && is_builtin_group(&gvk.group)
     }
 
     /// Returns true if a resource is of an API group of Kubernetes itself.
@@ -180,8 +166,7 @@ impl Discovery {
             self.add(resource);
         }
         for (alias, kind) in aliases {
-            let kind = GroupKind { group: name.clone(), kind };
-            self.aliases.entry(alias).or_default().insert(kind);
+            self.add_alias(GroupKind { group: name.clone(), kind }, alias);
         }
         self.in_all.extend(in_all.into_iter().map(|kind| GroupKind { group: name.clone(), kind }));
         self.unavailable.extend(stale.into_iter().map(|version| (name.clone(), version)));
@@ -239,11 +224,7 @@ impl Discovery {
     fn define(&mut self, definition: &Definition<'_>, pending: bool) {
         for version in &definition.served {
             self.add(Resource {
-                gvk: GroupVersionKind {
-                    group: definition.group.to_owned(),
-                    version: version.name.to_owned(),
-                    kind: definition.kind.to_owned(),
-                },
+                gvk: GroupVersionKind::in_group(definition.group, version.name, definition.kind),
                 plural: definition.plural.to_owned(),
                 namespaced: definition.namespaced,
                 verbs: ["get", "list", "patch"].map(ToOwned::to_owned).into(),
@@ -272,7 +253,7 @@ impl Discovery {
     /// objects, kinds whose names cannot be segments of a path or are patterns of RBAC, and kinds in the group of RBAC that are not its
     /// own. If two resources serve one kind, the first one counts.
     pub fn add(&mut self, resource: Resource) {
-        let GroupVersionKind { group, version, kind } = &resource.gvk;
+        let TypeNames { group, version, kind } = &*resource.gvk;
         let is_name = |text: &str| is_path_segment(text) && !text.contains('*');
         let has_path = is_name(&resource.plural) && is_name(version) && (group.is_empty() || is_name(group));
         let is_meant = group != RBAC || is_rbac_resource(kind, &resource.plural);
@@ -356,7 +337,7 @@ mod tests {
 
     fn served(group: &str, plural: &str, kind: &str) -> Resource {
         Resource {
-            gvk: GroupVersionKind { group: group.to_owned(), version: "v1".to_owned(), kind: kind.to_owned() },
+            gvk: GroupVersionKind::in_group(group, "v1", kind),
             plural: plural.to_owned(),
             namespaced: true,
             verbs: ["get".to_owned()].into(),
@@ -383,7 +364,7 @@ mod tests {
         ] {
             let mut discovery = discovery.clone();
             discovery.expect(&definition(group, plural, kind, "v2"));
-            let gvk = GroupVersionKind { group: group.to_owned(), version: "v2".to_owned(), kind: kind.to_owned() };
+            let gvk = GroupVersionKind::in_group(group, "v2", kind);
             assert_eq!(discovery.resolve(&gvk) != Resolution::Unknown, counts, "{plural}.{group} {kind}");
             assert_eq!(discovery.uncounted(&gvk).is_none(), counts, "{plural}.{group} {kind}");
         }

@@ -8,6 +8,7 @@ use structured_merge::{FieldPath, GroupVersionKind};
 
 use super::resolve::Target;
 use crate::diagnostic::Diagnostic;
+use crate::object::names::is_dns_subdomain;
 use crate::object::{Permission, may_quote_secret};
 use crate::request::{Cause, StatusError};
 
@@ -51,7 +52,7 @@ impl<'a> Discreet<'a> {
 
     /// Returns true if a refusal names its author: a webhook, a policy, a quota, or missing rights.
     pub fn names_author(status: &StatusError) -> bool {
-        Author::of(status).is_some()
+        author(status).is_some()
     }
 
     /// The diagnostic for a refused request.
@@ -61,8 +62,7 @@ impl<'a> Discreet<'a> {
 
     /// `admission webhook "a.example.com" denied the request (400 BadRequest): data["tls.crt"] is required`
     pub fn sentence(self, status: &StatusError) -> String {
-        let who =
-            Author::of(status).map_or_else(|| "the server refused the request".to_owned(), |author| author.sentence());
+        let who = author(status).unwrap_or_else(|| "the server refused the request".to_owned());
         let mut sentence = format!("{who} ({} {})", status.code, status.known_reason());
         let mut causes: Vec<String> = status.causes.iter().filter_map(|cause| self.cause(cause)).collect();
         causes.dedup();
@@ -178,51 +178,35 @@ fn warning(text: &str) -> String {
     format!("{who}: {WITHHELD}")
 }
 
-/// The author of a refusal, read from the beginning of the message, which the API server itself writes.
-enum Author {
-    Webhook(String, &'static str),
-    Policy(String),
-    Quota(String),
-    Rights(String, Option<Permission>),
-}
-
-impl Author {
-    fn of(status: &StatusError) -> Option<Self> {
-        let message = status.message.strip_prefix("Internal error occurred: ").unwrap_or(&status.message);
-        if let Some(author) = webhook(message) {
-            return Some(author);
-        }
-        // `secrets "it" is forbidden: …`
-        let forbidden = message.split_once(" is forbidden: ").filter(|(what, _)| {
-            what.strip_prefix("secrets \"").is_some_and(|rest| rest.strip_suffix('"').is_some_and(is_dns_name))
-                || *what == "secrets"
-        });
-        let message = forbidden.map_or(message, |(_, rest)| rest);
-        if let Some((policy, rest)) = policy(message)
-            && rest.starts_with(" denied request")
-        {
-            return Some(Self::Policy(policy));
-        }
-        if let Some(rest) = message.strip_prefix("exceeded quota: ") {
-            let name = rest.split(',').next().unwrap_or_default();
-            return is_dns_name(name).then(|| Self::Quota(name.to_owned()));
-        }
-        rights(message).map(|verb| Self::Rights(verb, status.missing.as_deref().cloned()))
+/// The author of a refusal and what it did, read from the beginning of the message, which the API server itself writes.
+fn author(status: &StatusError) -> Option<String> {
+    let message = status.message.strip_prefix("Internal error occurred: ").unwrap_or(&status.message);
+    if let Some(webhook) = webhook(message) {
+        return Some(webhook);
     }
-
-    fn sentence(&self) -> String {
-        match self {
-            Self::Webhook(name, deed) => format!("admission webhook `{name}` {deed}"),
-            Self::Policy(policy) => format!("{policy} denied the request"),
-            Self::Quota(name) => format!("the quota `{name}` is exceeded"),
-            Self::Rights(verb, None) => format!("the user cannot {verb} resource \"secrets\""),
-            // The namespace is that of the request (`StatusError::answering`).
-            Self::Rights(verb, Some(Permission { namespace: Some(namespace), .. })) => {
-                format!("the user cannot {verb} resource \"secrets\" in the namespace \"{namespace}\"")
-            }
-            Self::Rights(verb, Some(_)) => format!("the user cannot {verb} resource \"secrets\" in the cluster"),
-        }
+    // `secrets "it" is forbidden: …`
+    let forbidden = message.split_once(" is forbidden: ").filter(|(what, _)| {
+        what.strip_prefix("secrets \"").is_some_and(|rest| rest.strip_suffix('"').is_some_and(is_dns_subdomain))
+            || *what == "secrets"
+    });
+    let message = forbidden.map_or(message, |(_, rest)| rest);
+    if let Some((policy, rest)) = policy(message)
+        && rest.starts_with(" denied request")
+    {
+        return Some(format!("{policy} denied the request"));
     }
+    if let Some(rest) = message.strip_prefix("exceeded quota: ") {
+        let name = rest.split(',').next().unwrap_or_default();
+        return is_dns_subdomain(name).then(|| format!("the quota `{name}` is exceeded"));
+    }
+    let verb = rights(message)?;
+    // The namespace is that of the request (`StatusError::answering`).
+    let place = match status.missing.as_deref() {
+        None => String::new(),
+        Some(Permission { namespace: Some(namespace), .. }) => format!(" in the namespace \"{namespace}\""),
+        Some(_) => " in the cluster".to_owned(),
+    };
+    Some(format!("the user cannot {verb} resource \"secrets\"{place}"))
 }
 
 /// The actions of a webhook, by the words that follow its name (apiserver `pkg/admission/plugin/webhook`).
@@ -233,14 +217,14 @@ const DEEDS: [(&str, &str); 4] = [
     (": ", "could not be called"),
 ];
 
-fn webhook(message: &str) -> Option<Author> {
+fn webhook(message: &str) -> Option<String> {
     let (text, deeds) = match message.strip_prefix("admission webhook \"") {
         Some(text) => (text, &DEEDS[..3]),
         None => (message.strip_prefix("failed calling webhook \"")?, &DEEDS[3..]),
     };
     let (name, rest) = text.split_once('"')?;
     let (_, deed) = deeds.iter().find(|(words, _)| rest.starts_with(words))?;
-    is_dns_name(name).then(|| Author::Webhook(name.to_owned(), deed))
+    is_dns_subdomain(name).then(|| format!("admission webhook `{name}` {deed}"))
 }
 
 /// `ValidatingAdmissionPolicy 'NAME' with binding 'NAME'`, in our words, and what follows it.
@@ -249,7 +233,8 @@ fn policy(message: &str) -> Option<(String, &str)> {
     let (kind, rest) = kinds.iter().find_map(|kind| Some((kind, message.strip_prefix(kind)?.strip_prefix(" '")?)))?;
     let (name, rest) = rest.split_once("' with binding '")?;
     let (binding, rest) = rest.split_once('\'')?;
-    (is_dns_name(name) && is_dns_name(binding)).then(|| (format!("{kind} `{name}` (binding `{binding}`)"), rest))
+    (is_dns_subdomain(name) && is_dns_subdomain(binding))
+        .then(|| (format!("{kind} `{name}` (binding `{binding}`)"), rest))
 }
 
 /// `User "jane" cannot patch resource "secrets" in API group ""…`: the verb.
@@ -259,15 +244,6 @@ fn rights(message: &str) -> Option<String> {
     let (_, rest) = message.strip_prefix("User \"")?.split_once("\" cannot ")?;
     let (verb, rest) = rest.split_once(' ')?;
     (VERBS.contains(&verb) && rest.starts_with("resource \"secrets\"")).then(|| verb.to_owned())
-}
-
-/// Returns true for a DNS subdomain, as the API server demands of the names of webhooks and policies.
-fn is_dns_name(name: &str) -> bool {
-    let is_label = |label: &str| {
-        let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
-        label.starts_with(is_plain) && label.ends_with(is_plain) && label.chars().all(|c| is_plain(c) || c == '-')
-    };
-    name.len() <= 253 && name.split('.').all(is_label)
 }
 
 #[cfg(test)]

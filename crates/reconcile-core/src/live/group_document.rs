@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use serde::de::{Deserialize, DeserializeSeed as _, Deserializer, IgnoredAny, MapAccess, SeqAccess};
 use serde_json::Value;
-use structured_merge::GroupVersionKind;
+use structured_merge::{GroupVersionKind, TypeNames};
 
 use super::resource::Resource;
 use crate::object::{InParts, MAX_LABEL, Parts, Projection};
@@ -35,6 +35,8 @@ const VERSION: Projection = {
     ]);
     Fields(&[("version", Whole), ("freshness", Whole), ("resources", RESOURCE)])
 };
+const LEGACY_GROUP: Projection =
+    Projection::Fields(&[("versions", Projection::Fields(&[("groupVersion", Projection::Whole)]))]);
 
 /// The fields of the document of one group-version that are read (`APIResourceList`).
 pub const LEGACY_FIELDS: Projection = {
@@ -77,7 +79,8 @@ impl GroupDocument {
             group.is_oversized = true;
         }
         for resource in &mut group.resources {
-            group.name.clone_into(&mut resource.gvk.group);
+            let TypeNames { version, kind, .. } = &*resource.gvk;
+            resource.gvk = GroupVersionKind::in_group(&group.name, version, kind);
         }
         if group.is_oversized {
             group.resources = Vec::new();
@@ -121,11 +124,7 @@ impl Group {
         self.resources.extend(resources.iter().map(|resource| {
             let kind = resource.get("responseKind").unwrap_or(&Value::Null);
             Resource {
-                gvk: GroupVersionKind {
-                    group: String::new(),
-                    version: name.to_owned(),
-                    kind: text(kind, "kind").to_owned(),
-                },
+                gvk: GroupVersionKind::in_group("", name, text(kind, "kind")),
                 plural: text(resource, "resource").to_owned(),
                 namespaced: text(resource, "scope") == "Namespaced",
                 verbs: verbs(resource),
@@ -153,8 +152,16 @@ impl Parts for GroupDocument {
                 Ok(())
             }
             "items" => entries.next_value_seed(InParts(&mut Groups(self))),
-            "versions" => entries.next_value_seed(InParts(&mut CoreVersions(self))),
-            "groups" => entries.next_value_seed(InParts(&mut LegacyGroups(self))),
+            // The versions of the core group of the legacy form (`APIVersions`), and its groups (`APIGroup`).
+            "versions" => entries.next_value_seed(InParts(&mut Each(Projection::Whole, |version: &Value| {
+                version.as_str().into_iter().for_each(|version| self.add_group_version("", version));
+            }))),
+            "groups" => entries.next_value_seed(InParts(&mut Each(LEGACY_GROUP, |group: &Value| {
+                let names = array(group, "versions").iter().map(|version| text(version, "groupVersion"));
+                for (group, version) in names.filter_map(|name| name.split_once('/')) {
+                    self.add_group_version(group, version);
+                }
+            }))),
             _ => entries.next_value::<IgnoredAny>().map(drop),
         }
     }
@@ -182,52 +189,23 @@ impl Parts for Group {
                 text(&metadata, "name").clone_into(&mut self.name);
                 Ok(())
             }
-            "versions" => entries.next_value_seed(InParts(&mut Versions(self))),
+            "versions" => {
+                entries.next_value_seed(InParts(&mut Each(VERSION, |version: &Value| self.add_version(version))))
+            }
             _ => entries.next_value::<IgnoredAny>().map(drop),
         }
     }
 }
 
-/// The versions of a group of the aggregated form.
-struct Versions<'g>(&'g mut Group);
+/// A list whose items are taken one after the other, each with these fields.
+struct Each<F>(Projection, F);
 
-impl Parts for Versions<'_> {
+impl<F: FnMut(&Value)> Parts for Each<F> {
     fn item<'de, A: SeqAccess<'de>>(&mut self, items: &mut A) -> Result<bool, A::Error> {
-        let version = items.next_element_seed(VERSION)?;
-        if let Some(version) = &version {
-            self.0.add_version(version);
-        }
-        Ok(version.is_some())
-    }
-}
-
-/// The versions of the core group of the legacy form (`APIVersions`).
-struct CoreVersions<'d>(&'d mut GroupDocument);
-
-impl Parts for CoreVersions<'_> {
-    fn item<'de, A: SeqAccess<'de>>(&mut self, items: &mut A) -> Result<bool, A::Error> {
-        let version: Option<Value> = items.next_element()?;
-        if let Some(version) = version.as_ref().and_then(Value::as_str) {
-            self.0.add_group_version("", version);
-        }
-        Ok(version.is_some())
-    }
-}
-
-/// The groups of the legacy form (`APIGroup`).
-struct LegacyGroups<'d>(&'d mut GroupDocument);
-
-impl Parts for LegacyGroups<'_> {
-    fn item<'de, A: SeqAccess<'de>>(&mut self, items: &mut A) -> Result<bool, A::Error> {
-        const GROUP: Projection =
-            Projection::Fields(&[("versions", Projection::Fields(&[("groupVersion", Projection::Whole)]))]);
-        let group = items.next_element_seed(GROUP)?;
-        let names =
-            group.iter().flat_map(|group| array(group, "versions")).map(|version| text(version, "groupVersion"));
-        for (group, version) in names.filter_map(|name| name.split_once('/')) {
-            self.0.add_group_version(group, version);
-        }
-        Ok(group.is_some())
+        let Self(fields, take) = self;
+        let item = items.next_element_seed(*fields)?;
+        item.iter().for_each(take);
+        Ok(item.is_some())
     }
 }
 
@@ -242,11 +220,7 @@ pub(super) fn legacy_resources(group: &str, version: &str, list: &Value) -> Opti
     let read = own.map(|resource| {
         let plural = text(resource, "name");
         Resource {
-            gvk: GroupVersionKind {
-                group: group.to_owned(),
-                version: version.to_owned(),
-                kind: text(resource, "kind").to_owned(),
-            },
+            gvk: GroupVersionKind::in_group(group, version, text(resource, "kind")),
             plural: plural.to_owned(),
             namespaced: resource.get("namespaced").and_then(Value::as_bool).unwrap_or(false),
             verbs: verbs(resource),

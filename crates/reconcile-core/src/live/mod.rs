@@ -26,8 +26,8 @@ pub(crate) use discovery::is_builtin_group;
 pub use discovery::{Discovery, Resolution};
 pub use group_document::{GroupDocument, LEGACY_FIELDS};
 pub use reads::{
-    ExpectedCollections, FEW, MissingObjects, PartOfList, Rest, expected_collections, is_read_by_name, is_spread,
-    only_name, reads_documents,
+    ExpectedCollections, FEW, MissingObjects, ObjectsElsewhere, PartOfList, Rest, expected_collections,
+    is_read_by_name, is_spread, only_name, reads_documents,
 };
 pub use request_diagnostic::failed_request;
 pub use resolve::{LiveState, ShardMember, Target};

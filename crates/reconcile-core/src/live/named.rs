@@ -137,7 +137,7 @@ impl Discovery {
 
     fn unnamed(&self, name: &str, text: &str) -> Diagnostic {
         let text = one_line(text, 100);
-        if self.is_built_in() {
+        if self.is_built_in {
             let message = format!("`{text}` is neither a built-in resource nor one of the file");
             return Diagnostic::general(message).with_hint("write a kind of the file, as in `deployment/web`");
         }

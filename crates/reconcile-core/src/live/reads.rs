@@ -12,7 +12,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use structured_merge::GroupVersionKind;
+use structured_merge::{GroupVersionKind, ObjectKey};
 
 use super::discovery::{Discovery, Resolution, is_builtin_group};
 use super::resolve::{Namespaces, default_namespace};
@@ -67,6 +67,28 @@ pub struct MissingObjects {
     pub wanted: usize,
     /// Number of other objects in the namespace, as far as they are known.
     pub others: usize,
+}
+
+/// The numbers of objects that other shards compare, by kind and namespace. A LIST of the namespace reads them, too.
+#[derive(Clone, Debug, Default)]
+pub struct ObjectsElsewhere(BTreeMap<GroupVersionKind, BTreeMap<String, usize>>);
+
+impl ObjectsElsewhere {
+    /// Counts these objects.
+    pub fn of<'t>(keys: impl Iterator<Item = &'t ObjectKey>) -> Self {
+        let mut counts: BTreeMap<GroupVersionKind, BTreeMap<String, usize>> = BTreeMap::new();
+        for key in keys {
+            let namespaces = counts.entry(key.gvk.clone()).or_default();
+            let count = namespaces.entry(key.namespace.as_deref().unwrap_or_default().to_owned()).or_default();
+            *count = count.saturating_add(1);
+        }
+        Self(counts)
+    }
+
+    /// Their number in a namespace.
+    pub fn count(&self, kind: &GroupVersionKind, namespace: &str) -> usize {
+        self.0.get(kind).and_then(|namespaces| namespaces.get(namespace)).copied().unwrap_or_default()
+    }
 }
 
 /// The requests that read the missing objects of a list.

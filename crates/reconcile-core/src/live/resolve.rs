@@ -13,7 +13,7 @@ use super::removed_versions::removal;
 use super::resource::Resource;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::manifest::yaml::Step;
-use crate::manifest::{BaseObject, DesiredObject, KUSTOMIZE, Manifest, Placement, leave_out_copies, repeated};
+use crate::manifest::{BaseObject, DesiredObject, KUSTOMIZE, Manifest, leave_out_copies, repeated};
 use crate::object::Shard;
 
 /// The state of a live object. An object that may not be read is not absent.
@@ -124,28 +124,28 @@ pub fn resolve(
     namespaces: &Namespaces,
 ) -> Result<Vec<Target>, Vec<Diagnostic>> {
     let mut kinds: HashMap<GroupVersionKind, Served> = HashMap::new();
-    let mut place = |manifest: Manifest| {
+    let mut place = |manifest: &Manifest| {
         let served = match kinds.get(manifest.gvk()) {
             Some(served) => served.clone(),
             None => kinds.entry(manifest.gvk().clone()).or_insert_with_key(|gvk| Served::of(gvk, discovery)).clone(),
         };
-        Placed::new(manifest, served, namespaces)
+        Place { key: key(manifest, served.resource.as_deref().ok(), namespaces), served }
     };
-    let placed: Vec<Placed> = manifests.into_iter().map(&mut place).collect();
-    let mut seen = HashMap::with_capacity(placed.len());
+    let places: Vec<Place> = manifests.iter().map(&mut place).collect();
+    let mut seen = HashMap::with_capacity(places.len());
     let mut copies = BTreeMap::new();
     let mut claimed: BTreeMap<usize, String> = BTreeMap::new();
     let mut diagnostics = Vec::new();
-    for (index, one) in placed.iter().enumerate() {
-        diagnostics.extend(contradiction(one, namespaces));
-        let ObjectKey { gvk, namespace, name } = &one.key;
+    for (index, (place, manifest)) in places.iter().zip(&manifests).enumerate() {
+        diagnostics.extend(contradiction(place, manifest, namespaces));
+        let ObjectKey { gvk, namespace, name } = &place.key;
         let first = *seen.entry((&gvk.group, &gvk.kind, namespace, name)).or_insert(index);
         if first != index {
-            let other = &placed[first];
-            let desired = |one: &Placed| Target::from(one.clone()).desired;
-            match repeated(&one.manifest, &other.manifest, desired(one).object() == desired(other).object()) {
+            let desired = |at: usize| places[at].desired(manifests[at].clone());
+            let other = &manifests[first];
+            match repeated(manifest, other, desired(index).object() == desired(first).object()) {
                 Ok(warning) => drop(copies.insert(index, (first, warning))),
-                Err(_) if let Some(warning) = claimed_twice(&one.manifest, &other.manifest) => {
+                Err(_) if let Some(warning) = claimed_twice(manifest, other) => {
                     claimed.insert(first, warning.clone());
                     copies.insert(index, (first, warning));
                 }
@@ -156,13 +156,14 @@ pub fn resolve(
     if !diagnostics.is_empty() {
         return Err(diagnostics);
     }
-    let refuse = |(index, mut one): (usize, Placed)| {
+    drop(seen);
+    let target = |(index, (mut manifest, place)): (usize, (Manifest, Place))| {
         if let Some(reason) = claimed.get(&index) {
-            one.manifest.refuse(reason);
+            manifest.refuse(reason);
         }
-        Target::from(one)
+        place.target(manifest)
     };
-    let mut targets = placed.into_iter().enumerate().map(refuse).collect();
+    let mut targets = manifests.into_iter().zip(places).enumerate().map(target).collect();
     leave_out_copies(&mut targets, &copies, |target, warning| target.desired.warn(warning));
     Ok(targets)
 }
@@ -189,19 +190,26 @@ impl Served {
     }
 }
 
-/// A manifest with its resource and its namespace, before it is a [`Target`].
-#[derive(Clone)]
-struct Placed {
+/// The identity of the object of a manifest, and its kind as the server has it.
+struct Place {
     key: ObjectKey,
-    resource: Result<Arc<Resource>, Box<Diagnostic>>,
-    versions: Arc<[String]>,
-    manifest: Manifest,
+    served: Served,
 }
 
-impl Placed {
-    fn new(manifest: Manifest, served: Served, namespaces: &Namespaces) -> Self {
-        let Served { resource, versions } = served;
-        Self { key: key(&manifest, resource.as_deref().ok(), namespaces), resource, versions, manifest }
+impl Place {
+    /// The object of the manifest as it is sent to this place.
+    fn desired(&self, manifest: Manifest) -> DesiredObject {
+        let status_is_apart = self.served.resource.as_ref().is_ok_and(|resource| resource.status);
+        DesiredObject::of(manifest, self.key.namespace.as_deref(), status_is_apart)
+    }
+
+    /// The manifest as a target.
+    fn target(self, manifest: Manifest) -> Target {
+        let refusal = refused(manifest.refused());
+        let desired = self.desired(manifest);
+        let Self { key, served: Served { resource, versions } } = self;
+        let resource = refusal.map_or(resource, |reason| Err(Box::new(reason)));
+        Target { key, resource, versions, desired, base: OnceLock::new(), shard_member: None }
     }
 }
 
@@ -225,16 +233,6 @@ fn key(manifest: &Manifest, resource: Option<&Resource>, namespaces: &Namespaces
 pub fn default_namespace<'n>(manifest: &'n Manifest, namespaces: &'n Namespaces) -> &'n str {
     let record = manifest.origin().record.as_ref();
     record.and_then(|record| record.namespace()).unwrap_or(&namespaces.default)
-}
-
-impl From<Placed> for Target {
-    fn from(Placed { key, resource, versions, manifest }: Placed) -> Self {
-        let status_is_apart = resource.as_ref().is_ok_and(|resource| resource.status);
-        let resource = refused(manifest.refused()).map_or(resource, |reason| Err(Box::new(reason)));
-        let placement = Placement { namespace: key.namespace.as_deref(), status_is_apart };
-        let desired = DesiredObject::of(manifest, placement);
-        Self { key, resource, versions, desired, base: OnceLock::new(), shard_member: None }
-    }
 }
 
 /// The diagnostic for an object that the API would refuse for its name, its labels or its annotations.
@@ -306,13 +304,13 @@ fn meant(gvk: &GroupVersionKind, discovery: &Discovery) -> String {
 }
 
 /// kubectl's rule for `--namespace` (cli-runtime `resource.RequireNamespace`).
-fn contradiction(placed: &Placed, namespaces: &Namespaces) -> Option<Diagnostic> {
+fn contradiction(place: &Place, manifest: &Manifest, namespaces: &Namespaces) -> Option<Diagnostic> {
     let required = namespaces.required.as_ref()?;
-    placed.resource.as_deref().ok()?;
-    let written = placed.key.namespace.as_ref().filter(|written| *written != required)?;
+    place.served.resource.as_deref().ok()?;
+    let written = place.key.namespace.as_ref().filter(|written| *written != required)?;
     let message =
         format!("the namespace from the provided object \"{written}\" does not match the namespace \"{required}\"");
     let hint = format!("pass `--namespace={written}`, or leave `metadata.namespace` out of the manifest");
     let at = [Step::Key("metadata"), Step::Key("namespace")];
-    Some(placed.manifest.origin().diagnostic_at_value(&at, message).with_hint(hint))
+    Some(manifest.origin().diagnostic_at_value(&at, message).with_hint(hint))
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use structured_merge::GroupVersionKind;
+use structured_merge::{GroupVersionKind, TypeNames};
 
 use crate::request::Address;
 
@@ -26,7 +26,7 @@ pub struct Resource {
 impl Resource {
     /// The path of the collection in a namespace, or in all namespaces without one.
     pub fn collection_path(&self, namespace: Option<&str>) -> Address {
-        let GroupVersionKind { group, version, .. } = &self.gvk;
+        let TypeNames { group, version, .. } = &*self.gvk;
         let root = if group.is_empty() { Address::from("/api") } else { Address::from("/apis").join(group.clone()) };
         let root = root.join(version.clone());
         match namespace {

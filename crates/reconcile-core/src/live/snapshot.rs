@@ -55,9 +55,8 @@ impl Snapshot {
 
     /// Adds an object or a list of objects. Returns false if the value is neither.
     fn add(&mut self, mut value: Value) -> bool {
-        if let Some(items) = value.get_mut("items").filter(|items| items.is_array()).map(Value::take) {
-            let items = if let Value::Array(items) = items { items } else { Vec::new() };
-            return items.into_iter().all(|item| self.add(item));
+        if let Some(items) = value.get_mut("items").and_then(Value::as_array_mut) {
+            return std::mem::take(items).into_iter().all(|item| self.add(item));
         }
         let text = |pointer: &str| value.pointer(pointer).and_then(Value::as_str).map(ToOwned::to_owned);
         let (Some(api_version), Some(kind)) = (text("/apiVersion"), text("/kind")) else { return false };

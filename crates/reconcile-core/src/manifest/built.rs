@@ -5,18 +5,10 @@ use std::sync::Arc;
 
 use kube_yaml::{Positions, Step};
 use serde_json::Value;
-use structured_merge::{FieldPath, FieldSet, PathElement};
+use structured_merge::{FieldPath, FieldSet, GroupKind, GroupVersionKind, ObjectMeta as _, PathElement};
 
 use super::source::SourceText;
 use crate::object::generated::stem;
-
-/// The type and the name of an object in a build, without its namespace.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Identity {
-    group: String,
-    kind: String,
-    name: String,
-}
 
 /// The place of a resource of a kustomization.
 #[derive(Clone, Debug)]
@@ -50,7 +42,8 @@ pub type Files = BTreeMap<String, Arc<[u8]>>;
 /// The files that the objects of a build come from, as far as they are known.
 #[derive(Clone, Debug, Default)]
 pub struct BuiltFrom {
-    places: BTreeMap<Identity, Vec<BuiltPlace>>,
+    /// By the kind and the name in the build, without the namespace.
+    places: BTreeMap<(GroupKind, String), Vec<BuiltPlace>>,
     /// All files of the build, as they were read.
     pub files: Arc<Files>,
 }
@@ -89,14 +82,10 @@ impl Elsewhere {
     pub fn of_path(&self, path: &[Step<'_>]) -> Option<&Arc<str>> {
         let elements = path.iter().map(|step| match step {
             Step::Key(key) => PathElement::Field((*key).to_owned()),
-            Step::Index(index) => item(*index),
+            Step::Index(index) => PathElement::index(*index),
         });
         self.fields.contains_at_or_above(&FieldPath::from(elements.collect::<Vec<_>>())).then_some(&self.file)
     }
-}
-
-fn item(index: usize) -> PathElement {
-    PathElement::Index(i64::try_from(index).unwrap_or(i64::MAX))
 }
 
 fn differing(built: &Value, resource: &Value, path: &FieldPath, found: &mut FieldSet) {
@@ -108,7 +97,7 @@ fn differing(built: &Value, resource: &Value, path: &FieldPath, found: &mut Fiel
         }
         (Value::Array(built), Value::Array(resource)) => {
             for (index, value) in built.iter().enumerate() {
-                let place = path.child(item(index));
+                let place = path.child(PathElement::index(index));
                 differing(value, resource.get(index).unwrap_or(&Value::Null), &place, found);
             }
         }
@@ -134,20 +123,17 @@ impl BuiltFrom {
 
     /// Adds the place of an object with a name in the build, without the hash of its content.
     pub fn add(&mut self, api_version: &str, kind: &str, name: String, place: BuiltPlace) {
-        let key = Identity { group: group(api_version).to_owned(), kind: kind.to_owned(), name };
-        self.places.entry(key).or_default().push(place);
+        let kind = GroupKind::from(&GroupVersionKind::new(api_version, kind));
+        self.places.entry((kind, name)).or_default().push(place);
     }
 
     /// The only place that an object of the build may come from.
     pub(super) fn of(&self, object: &Value) -> Option<&BuiltPlace> {
-        let text = |pointer: &str| object.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
-        let of_name = |name: &str| {
-            let group = group(text("/apiVersion")).to_owned();
-            self.places.get(&Identity { group, kind: text("/kind").to_owned(), name: name.to_owned() })
-        };
-        let name = text("/metadata/name");
+        let kind = GroupKind::from(&GroupVersionKind::of(object));
+        let of_name = |name: &str| self.places.get(&(kind.clone(), name.to_owned()));
+        let name = object.name().unwrap_or_default();
         let places = of_name(name).or_else(|| of_name(stem(name)?))?;
-        let namespace = Some(text("/metadata/namespace")).filter(|namespace| !namespace.is_empty());
+        let namespace = object.metadata("namespace").and_then(Value::as_str).filter(|namespace| !namespace.is_empty());
         match places.as_slice() {
             [only] => Some(only),
             // A generator that merges into another one is nearer, and the object comes from the last one.
@@ -158,10 +144,6 @@ impl BuiltFrom {
             }
         }
     }
-}
-
-fn group(api_version: &str) -> &str {
-    api_version.split_once('/').map_or("", |(group, _)| group)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use kube_yaml::{AliasBudget, Positions, Severity, Step, SyntaxDiagnostic, Validation};
 use serde_json::Value;
-use structured_merge::ObjectMeta as _;
+use structured_merge::{ObjectMeta as _, SharedTypes};
 
 use super::built::{Built, BuiltFrom, BuiltPlace, Elsewhere, Written};
 use super::encrypted::{Decrypted, Place, Seal, identity, is_encrypted, is_identified, is_list, mistake};
@@ -110,6 +110,8 @@ impl<'a> Chunk<'a> {
             }
             self.object(value, positions, At { line, source, seal, text }, &mut read);
         }
+        let mut types = SharedTypes::default();
+        read.manifests.iter_mut().for_each(|manifest| types.share(&mut manifest.gvk));
         read
     }
 
@@ -132,22 +134,17 @@ impl<'a> Chunk<'a> {
         let mark = positions.nearest(&[]);
         let At { line, source, seal, text } = at;
         let encrypted = matches!(seal, Seal::Open) && is_encrypted(&value);
-        let (value, seal) = if encrypted { self.opened(value, line, &source) } else { (value, seal) };
-        let Value::Object(object) = value else {
+        let (mut value, seal) = if encrypted { self.opened(value, line, &source) } else { (value, seal) };
+        if !value.is_object() {
             let message = source.explained(format!("expected an object, found {}", kind_of(&value)));
             let shown = text.as_ref().map_or(&self.input.text, |written| &written.text);
             let diagnostic = Diagnostic::at(&source.file, mark, message).shown_in(shown, None);
             read.diagnostics.push(diagnostic.with_hint("every object has `apiVersion`, `kind` and `metadata`"));
             return;
-        };
-        let value = Value::Object(object);
+        }
         if is_list(&value) {
-            let Value::Object(mut object) = value else { return };
-            let items = match object.remove("items") {
-                Some(Value::Array(items)) => items,
-                _ => Vec::new(),
-            };
-            let item_kind = kind_of_items(&object);
+            let item_kind = kind_of_items(&value);
+            let items = value.get_mut("items").and_then(Value::as_array_mut).map(std::mem::take).unwrap_or_default();
             let places = positions.items(&[Step::Key("items")]);
             for (index, mut item) in items.into_iter().enumerate() {
                 let positions = places.get(index).unwrap_or(&positions).clone();
@@ -228,7 +225,7 @@ pub fn alias_budget(inputs: &[Input]) -> AliasBudget {
 }
 
 /// The type that a typed list (`ConfigMapList`) gives to items that do not name theirs.
-fn kind_of_items(list: &serde_json::Map<String, Value>) -> Option<(Value, Value)> {
+fn kind_of_items(list: &Value) -> Option<(Value, Value)> {
     let kind = list.get("kind")?.as_str()?.strip_suffix("List").filter(|kind| !kind.is_empty())?;
     Some((list.get("apiVersion")?.clone(), Value::from(kind)))
 }

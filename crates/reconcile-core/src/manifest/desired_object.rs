@@ -12,24 +12,15 @@ use structured_merge::{
     fill_in_empty_keys, is_nothing, take_out_refused_nulls,
 };
 
-use super::manifest::Manifest;
-use super::manifest::Origin;
+use super::manifest::{Manifest, Origin, Remarks};
 use super::packed::Packed;
 use super::release::{ReleaseMark, ReleaseName};
 use super::source::Source;
+use crate::rare::Rare;
 use crate::rules::FieldPattern;
 
 /// The beginning of the warning that names the fields of a manifest that are not sent.
 pub const LEFT_OUT: &str = "left out, as the server and kubectl write it themselves";
-
-/// The scope of an object in the cluster.
-#[derive(Clone, Copy, Debug)]
-pub struct Placement<'a> {
-    /// The namespace that the object lives in.
-    pub namespace: Option<&'a str>,
-    /// True if `status` is a subresource, which a write of the object does not change.
-    pub status_is_apart: bool,
-}
 
 /// The object of a manifest as it was applied last: the third side of a comparison, beside the manifest and the live object. It is
 /// never sent.
@@ -71,26 +62,21 @@ impl BaseObject {
 pub struct DesiredObject {
     /// The location in the input.
     pub origin: Arc<Origin>,
-    object: Packed,
-    warnings: Vec<String>,
-    is_refused: bool,
-    ignored: Vec<FieldPattern>,
-    /// The marks of its release that its manifest does not have.
-    release_marks: Vec<ReleaseMark>,
+    pub(crate) object: Packed,
+    remarks: Rare<Remarks>,
 }
 
 impl DesiredObject {
-    /// The object of a manifest, with its namespace, and without the fields that a write does not change or must not
-    /// change.
-    pub fn of(manifest: Manifest, placement: Placement<'_>) -> Self {
-        let Manifest { gvk, namespace, object, is_plain, origin, left_out, warnings, refused, ignored, .. } = manifest;
-        let mut desired =
-            Self { origin, object, warnings, is_refused: !refused.is_empty(), ignored, release_marks: Vec::new() };
-        let mut left_out = left_out;
+    /// The object of a manifest, with the namespace that it lives in, and without the fields that a write does not change or must not
+    /// change. `status_is_apart` says whether `status` is a subresource, which a write of the object does not change.
+    pub fn of(manifest: Manifest, namespace: Option<&str>, status_is_apart: bool) -> Self {
+        let Manifest { gvk, namespace: written, object, is_plain, origin, remarks, .. } = manifest;
+        let mut left_out = remarks.left_out.clone();
+        let mut desired = Self { origin, object, remarks };
         // Nearly every object is sent as it was read.
-        if !is_plain || namespace.as_deref() != placement.namespace {
-            desired.settle_namespace(placement.namespace);
-            left_out.extend(desired.settle_fields(&gvk, placement.status_is_apart));
+        if !is_plain || written.as_deref() != namespace {
+            desired.settle_namespace(namespace);
+            left_out.extend(desired.settle_fields(&gvk, status_is_apart));
             desired.object.pack();
         }
         if !left_out.is_empty() {
@@ -120,8 +106,7 @@ impl DesiredObject {
 
     /// Takes an object that is sent exactly as it is.
     pub fn exactly(object: Value, origin: Arc<Origin>) -> Self {
-        let object = Packed::tree(object);
-        Self { origin, object, warnings: Vec::new(), is_refused: false, ignored: Vec::new(), release_marks: Vec::new() }
+        Self { origin, object: Packed::tree(object), remarks: Rare::default() }
     }
 
     /// The object, of which a tree is kept from now on.
@@ -134,17 +119,15 @@ impl DesiredObject {
         self.object.with(look)
     }
 
+    /// Returns false only if no map in the object has this key, which needs no escapes in JSON.
+    pub fn may_have(&self, key: &str) -> bool {
+        self.object.may_have(key)
+    }
+
     /// A copy that has a tree of the object, for as long as it is looked at.
     pub fn unpacked(&self) -> Self {
-        let Self { origin, object, warnings, is_refused, ignored, release_marks } = self;
-        Self {
-            origin: Arc::clone(origin),
-            object: Packed::tree(object.to_tree()),
-            warnings: warnings.clone(),
-            is_refused: *is_refused,
-            ignored: ignored.clone(),
-            release_marks: release_marks.clone(),
-        }
+        let Self { origin, object, remarks } = self;
+        Self { origin: Arc::clone(origin), object: Packed::tree(object.to_tree()), remarks: remarks.clone() }
     }
 
     /// A copy with another name.
@@ -161,29 +144,19 @@ impl DesiredObject {
         self.object.to_tree()
     }
 
-    /// Returns true if what is sent is the same.
-    pub fn is_same_object(&self, other: &Self) -> bool {
-        self.object == other.object
-    }
-
-    /// The object alone.
-    pub fn into_object(self) -> Value {
-        self.object.into_tree()
-    }
-
     /// Warnings for its author.
     pub fn warnings(&self) -> &[String] {
-        &self.warnings
+        &self.remarks.warnings
     }
 
     /// Returns true if the API refuses its name, a label or an annotation: it can be neither compared nor written.
     pub fn is_refused(&self) -> bool {
-        self.is_refused
+        !self.remarks.refused.is_empty()
     }
 
     /// The fields that the annotation of its manifest names, to be ignored once the object exists.
     pub fn ignored(&self) -> &[FieldPattern] {
-        &self.ignored
+        &self.remarks.ignored
     }
 
     /// The line of a field in its file, or of the nearest field that the file has.
@@ -193,7 +166,7 @@ impl DesiredObject {
 
     /// Adds a warning for its author.
     pub fn warn(&mut self, warning: String) {
-        self.warnings.push(warning);
+        self.remarks.warnings.push(warning);
     }
 
     /// Makes it a member of an apply set.
@@ -217,7 +190,7 @@ impl DesiredObject {
                 *map = Value::Object(Map::new());
             }
             if map.get(mark.key).is_none() {
-                self.release_marks.push(mark.clone());
+                self.remarks.release_marks.push(mark.clone());
             }
             map[mark.key] = mark.value.into();
         }
@@ -226,7 +199,7 @@ impl DesiredObject {
 
     /// The object without the marks of its release that a live object lacks; `None` if it lacks none of them.
     pub fn without_marks(&self, live: &Value) -> Option<Value> {
-        if self.release_marks.is_empty() {
+        if self.remarks.release_marks.is_empty() {
             return None;
         }
         let mut object = self.object.to_tree();
@@ -236,7 +209,7 @@ impl DesiredObject {
     /// Leaves out the marks of its release that a live object lacks. Returns true if it lacks some.
     pub fn leave_out_marks(&self, live: &Value, object: &mut Value) -> bool {
         let lacks = |mark: &&ReleaseMark| live.metadata(mark.map).and_then(|map| map.get(mark.key)).is_none();
-        let lacking: Vec<&ReleaseMark> = self.release_marks.iter().filter(lacks).collect();
+        let lacking: Vec<&ReleaseMark> = self.remarks.release_marks.iter().filter(lacks).collect();
         let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) else { return false };
         for mark in &lacking {
             let Some(Value::Object(map)) = metadata.get_mut(mark.map) else { continue };
@@ -253,8 +226,9 @@ impl DesiredObject {
     pub fn leave_out_refused_nulls(&mut self, schema: TypeRef<'_>) {
         let nulls = take_out_refused_nulls(self.object.get_mut(), schema);
         self.object.pack();
-        let warnings: Vec<String> = nulls.iter().map(|null| self.null_warning(null)).collect();
-        self.warnings.extend(warnings);
+        for null in &nulls {
+            self.warn(self.null_warning(null));
+        }
     }
 
     fn null_warning(&self, null: &RefusedNull) -> String {

@@ -1,16 +1,17 @@
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use kube_yaml::{Mark, Positions, Step};
 use serde_json::Value;
-use structured_merge::GroupVersionKind;
+use structured_merge::{GroupVersionKind, ObjectMeta as _};
 
 use super::built::{Built, Elsewhere, Written};
 use super::packed::Packed;
-use super::release::Record;
+use super::release::{Record, ReleaseMark};
 use super::source::{Source, SourceText};
-use crate::diagnostic::{Diagnostic, Location};
+use crate::diagnostic::Diagnostic;
 use crate::object::holds_secrets;
+use crate::rare::{MayBeEmpty, Rare};
 use crate::rules::FieldPattern;
 
 /// One desired object as it was written. It is not resolved to a resource yet, so it cannot be fetched. Its
@@ -26,21 +27,40 @@ pub struct Manifest {
     /// True if nothing of it is left out or filled in once its kind and its namespace are known, unless the namespace is another one.
     pub(super) is_plain: bool,
     pub(super) origin: Arc<Origin>,
-    pub(super) left_out: Vec<String>,
-    pub(super) warnings: Vec<String>,
-    pub(super) refused: Vec<Diagnostic>,
-    pub(super) ignored: Vec<FieldPattern>,
+    pub(super) remarks: Rare<Remarks>,
     pub(super) is_anonymous: bool,
+}
+
+/// Remarks about the content of a manifest. Few have any.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Remarks {
+    /// The fields that are not sent.
+    pub left_out: Vec<String>,
+    /// Warnings for its author.
+    pub warnings: Vec<String>,
+    /// Names, labels and annotations that the API refuses.
+    pub refused: Vec<Diagnostic>,
+    /// The fields that its annotation `kubectl-reconcile/ignore` names.
+    pub ignored: Vec<FieldPattern>,
+    /// The marks of its release that it does not have.
+    pub release_marks: Vec<ReleaseMark>,
+}
+
+impl MayBeEmpty for Remarks {
+    fn empty() -> &'static Self {
+        static EMPTY: LazyLock<Remarks> = LazyLock::new(Remarks::default);
+        &EMPTY
+    }
 }
 
 impl Manifest {
     /// Takes an object that was read. Only its identity is known yet.
     pub(super) fn read(value: Value, positions: Positions, source: Source, written: Written) -> Self {
-        let gvk = GroupVersionKind::new(text_at(&value, &["apiVersion"]), text_at(&value, &["kind"]));
-        let namespace = Some(text_at(&value, &["metadata", "namespace"])).filter(|namespace| !namespace.is_empty());
+        let gvk = GroupVersionKind::of(&value);
+        let namespace = value.metadata("namespace").and_then(Value::as_str).filter(|namespace| !namespace.is_empty());
         Self {
             namespace: namespace.map(ToOwned::to_owned),
-            name: text_at(&value, &["metadata", "name"]).to_owned(),
+            name: value.name().unwrap_or_default().to_owned(),
             origin: Arc::new(Origin {
                 source,
                 positions,
@@ -56,10 +76,7 @@ impl Manifest {
             object: Packed::tree(value),
             is_hook: false,
             is_plain: false,
-            left_out: Vec::new(),
-            warnings: Vec::new(),
-            refused: Vec::new(),
-            ignored: Vec::new(),
+            remarks: Rare::default(),
             is_anonymous: false,
         }
     }
@@ -101,18 +118,18 @@ impl Manifest {
 
     /// Names, labels and annotations that the API refuses: the object can be neither compared nor written.
     pub fn refused(&self) -> &[Diagnostic] {
-        &self.refused
+        &self.remarks.refused
     }
 
     /// Sets the reason why nothing but its identity is known: it can be neither compared nor written.
     pub fn refuse(&mut self, reason: &str) {
         let Origin { source, .. } = &*self.origin;
-        self.refused.push(Diagnostic::of_source(source, reason));
+        self.remarks.refused.push(Diagnostic::of_source(source, reason));
     }
 
     /// Sets the reason why its encrypted values are not known.
     pub(super) fn close(&mut self, reason: Diagnostic) {
-        self.refused = vec![reason];
+        self.remarks.refused = vec![reason];
         self.encrypted();
     }
 
@@ -123,17 +140,14 @@ impl Manifest {
 
     /// Disregards its annotation `kubectl-reconcile/ignore`.
     pub(super) fn compare_all_fields(&mut self) {
-        self.ignored.clear();
+        self.remarks.ignored.clear();
+        self.remarks.shrink();
     }
 
     /// The fields that its annotation `kubectl-reconcile/ignore` names.
     pub fn ignored(&self) -> &[FieldPattern] {
-        &self.ignored
+        &self.remarks.ignored
     }
-}
-
-fn text_at<'v>(value: &'v Value, path: &[&str]) -> &'v str {
-    path.iter().try_fold(value, |value, key| value.get(key)).and_then(Value::as_str).unwrap_or_default()
 }
 
 /// `Deployment web`, with the namespace where one is written.
@@ -154,11 +168,11 @@ pub struct Origin {
     /// The positions of its fields.
     pub positions: Positions,
     /// The text that its positions are in.
-    pub(super) text: SourceText,
+    pub text: SourceText,
     /// The fields that are not in that text.
     pub(super) elsewhere: Option<Arc<Elsewhere>>,
     /// The build that it was read from.
-    pub(super) built: Option<Built>,
+    pub built: Option<Built>,
     /// True if its lines may be those of a Secret, so that none of them is shown.
     pub(super) is_secret: bool,
     /// True if its text is encrypted: all of its values are secret, whatever its kind.
@@ -176,30 +190,15 @@ impl Origin {
         self.is_secret = true;
     }
 
-    /// The text that its positions are in.
-    pub fn text(&self) -> &SourceText {
-        &self.text
-    }
-
     /// The text that it was read from: the output of a build, or that of its positions.
     pub fn read_text(&self) -> &SourceText {
         self.built.as_ref().map_or(&self.text, |built| &built.text)
     }
 
-    /// The build that it was read from.
-    pub fn built(&self) -> Option<&Built> {
-        self.built.as_ref()
-    }
-
-    /// Returns true if its lines may be those of a Secret, so that none of them may be shown.
-    pub fn is_secret(&self) -> bool {
-        self.is_secret
-    }
-
     /// A diagnostic at the key that a path leads to, or at the nearest key that exists.
     pub fn diagnostic_at_key(&self, path: &[Step<'_>], message: impl Into<String>) -> Diagnostic {
         match self.elsewhere(path) {
-            Some(file) => diagnostic_in(file, message),
+            Some(file) => Diagnostic::of_file(file, message),
             None => self.diagnostic_at(self.positions.nearest(path), None, message),
         }
     }
@@ -207,7 +206,7 @@ impl Origin {
     /// A diagnostic at the value that a path leads to, or at its key if the value begins on a later line.
     pub fn diagnostic_at_value(&self, path: &[Step<'_>], message: impl Into<String>) -> Diagnostic {
         if let Some(file) = self.elsewhere(path) {
-            return diagnostic_in(file, message);
+            return Diagnostic::of_file(file, message);
         }
         let key = self.positions.nearest(path);
         let value = self.positions.value_at(path).filter(|value| value.line == key.line);
@@ -224,10 +223,4 @@ impl Origin {
         let diagnostic = Diagnostic::at(&self.source.file, mark, self.source.explained(message.into()));
         if self.is_secret { diagnostic } else { diagnostic.shown_in(&self.text, also) }
     }
-}
-
-/// A diagnostic in a file, at no known line of it.
-fn diagnostic_in(file: &Arc<str>, message: impl Into<String>) -> Diagnostic {
-    let location = Location { file: Arc::clone(file), line: None, column: None };
-    Diagnostic { location: Some(location), ..Diagnostic::general(message) }
 }

@@ -21,7 +21,7 @@ mod validate;
 
 pub use built::{Built, BuiltDocument, BuiltFrom, BuiltPlace, Files};
 pub use chunk::{Chunk, Hooks, Input, ReadChunk, alias_budget};
-pub use desired_object::{BaseObject, BaseState, DesiredObject, LEFT_OUT, Placement};
+pub use desired_object::{BaseObject, BaseState, DesiredObject, LEFT_OUT};
 pub use encrypted::{Decrypted, Place, Undecrypted, authentication_code, is_encrypted};
 pub use manifest::{Manifest, Origin};
 pub use mismatch::{Expected, advice, kind_of, mismatch};

@@ -4,6 +4,7 @@
 use std::ops::Deref;
 use std::sync::OnceLock;
 
+use memchr::memmem;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
@@ -36,15 +37,25 @@ impl Packed {
 
     /// Looks at the object, and keeps no tree of it.
     pub fn with<T>(&self, look: impl FnOnce(&Value) -> T) -> T {
-        match self.tree.as_ref().or_else(|| self.read.get()) {
+        match self.kept() {
             Some(tree) => look(tree),
             None => look(&read(&self.text)),
         }
     }
 
+    /// Returns false only if no map in the object has this key, which needs no escapes in JSON. A text is searched faster than it is read.
+    pub fn may_have(&self, key: &str) -> bool {
+        self.tree.is_some() || memmem::find(&self.text, format!("\"{key}\":").as_bytes()).is_some()
+    }
+
     /// A tree of its own.
     pub fn to_tree(&self) -> Value {
-        self.with(Value::clone)
+        self.kept().map_or_else(|| read(&self.text), Value::clone)
+    }
+
+    /// The tree, if one is kept.
+    fn kept(&self) -> Option<&Value> {
+        self.tree.as_deref().or_else(|| self.read.get().map(|tree| &**tree))
     }
 
     /// The object alone.
@@ -66,7 +77,8 @@ impl Packed {
             && !is_deep(tree, DEEPEST)
             && let Ok(text) = serde_json::to_vec(tree)
         {
-            (self.text, self.tree) = (text.into(), None);
+            // A copy has the size of the text: the memory of a vector stays up to twice as large.
+            (self.text, self.tree) = (text.as_slice().into(), None);
         }
         self.read.take();
     }
@@ -155,6 +167,16 @@ mod tests {
         let packed = Packed::from(at_the_limit.clone());
         assert!(!packed.text.is_empty());
         assert_eq!(packed.into_tree(), at_the_limit);
+    }
+
+    #[test]
+    fn keys_are_found_at_every_level() {
+        let object = json!({"a": [{"b-c": {"d.e/f": 1}}], "g": "h"});
+        for packed in [Packed::from(object.clone()), Packed::tree(object)] {
+            assert!(["a", "b-c", "d.e/f", "g"].iter().all(|key| packed.may_have(key)));
+        }
+        let packed = Packed::from(json!({"a": ["b", "\"c\":"], "d": {"ef": "g"}}));
+        assert!(["b", "c", "e", "f", "g", ""].iter().all(|key| !packed.may_have(key)));
     }
 
     #[test]

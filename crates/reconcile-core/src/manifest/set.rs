@@ -94,7 +94,7 @@ pub fn read_alone(text: Vec<u8>) -> Result<Manifest, Diagnostic> {
         mistakes.extend(chunk.syntax.into_iter().chain(chunk.diagnostics));
         mistakes.extend(chunk.unreadable_hooks.into_iter().flatten());
     }
-    mistakes.extend(manifests.iter_mut().flat_map(|manifest| std::mem::take(&mut manifest.refused)));
+    mistakes.extend(manifests.iter().flat_map(|manifest| manifest.remarks.refused.clone()));
     match (mistakes.into_iter().next(), manifests.pop()) {
         (Some(mistake), _) => Err(mistake),
         (None, Some(manifest)) if manifests.is_empty() => Ok(manifest),
@@ -103,11 +103,9 @@ pub fn read_alone(text: Vec<u8>) -> Result<Manifest, Diagnostic> {
 }
 
 /// Joins the results of the chunks of all inputs, in their order, to the result of [`read`].
-pub fn gather(
-    chunks: impl IntoIterator<Item = ReadChunk>,
-    options: &ReadOptions,
-) -> Result<DesiredSet, Vec<Diagnostic>> {
+pub fn gather(chunks: Vec<ReadChunk>, options: &ReadOptions) -> Result<DesiredSet, Vec<Diagnostic>> {
     let mut gathering = Gathering { options, set: DesiredSet::default(), diagnostics: Vec::new() };
+    gathering.set.manifests.reserve_exact(chunks.iter().map(|chunk| chunk.manifests.len()).sum());
     // Errors in the objects of an input are reported after errors in its text.
     let mut in_objects = Vec::new();
     let mut count = 0;
@@ -127,7 +125,10 @@ pub fn gather(
         in_objects.append(&mut chunk.diagnostics);
         match options.hooks {
             Hooks::Include => in_objects.extend(chunk.unreadable_hooks.into_iter().flatten()),
-            Hooks::Skip => gathering.left_out(chunk.unreadable_hooks.len()),
+            Hooks::Skip => {
+                let count = &mut gathering.set.unreadable_hooks;
+                *count = count.saturating_add(chunk.unreadable_hooks.len());
+            }
         }
     }
     gathering.diagnostics.append(&mut in_objects);
@@ -151,10 +152,6 @@ impl Gathering<'_> {
             let list = if manifest.is_hook { &mut set.hooks } else { &mut set.manifests };
             list.push(manifest);
         }
-    }
-
-    fn left_out(&mut self, unreadable: usize) {
-        self.set.unreadable_hooks = self.set.unreadable_hooks.saturating_add(unreadable);
     }
 
     fn finish(mut self) -> Result<DesiredSet, Vec<Diagnostic>> {
@@ -187,7 +184,7 @@ impl Gathering<'_> {
             }
         }
         leave_out_copies(manifests, &copies, |manifest, warning| {
-            manifest.warnings.push(warning);
+            manifest.remarks.warnings.push(warning);
             Arc::make_mut(&mut manifest.origin).is_repeated = true;
         });
     }

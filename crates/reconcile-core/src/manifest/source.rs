@@ -11,7 +11,7 @@ use kube_yaml::Mark;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::diagnostic::{Diagnostic, Excerpt, Line, Location, Marked, is_kustomization};
+use crate::diagnostic::{Diagnostic, Excerpt, Line, Location, is_kustomization};
 use crate::object::{is_nearly_secret, is_string_data};
 use crate::text::{LineIndex, visible};
 
@@ -170,7 +170,7 @@ impl SourceText {
         let document = index.document(line)?;
         let line_at = |number: u32| {
             let at = usize::try_from(number).ok()?.checked_sub(1)?;
-            let rest = self.bytes().get(*index.lines.starts().get(at)?..)?;
+            let rest = self.bytes().get(*index.lines.starts.get(at)?..)?;
             rest.split(|byte| *byte == b'\n').next()
         };
         let mut lines = document.lines.clone().map_while(line_at).skip_while(|line| is_separator(line));
@@ -184,16 +184,16 @@ impl SourceText {
             return None;
         }
         let index = self.0.index.get_or_init(|| Index::of(self.bytes()));
-        let line = |number: u32, mark: Option<Marked>| {
+        let line = |number: u32, mark: Option<(u32, bool)>| {
             index.document(number).filter(|document| !document.is_withheld)?;
             Some(Line::new(number, &index.lines.line(self.bytes(), number)?, mark))
         };
-        let marked = line(at.line, Some(Marked::Here { column: at.column }))?;
+        let marked = line(at.line, Some((at.column, true)))?;
         let also = also.filter(|also| also.line != at.line);
         let mut lines: Vec<Line> = Vec::new();
         let above = at.line.saturating_sub(1);
         match also {
-            Some(also) => lines.extend(line(also.line, Some(Marked::There { column: also.column }))),
+            Some(also) => lines.extend(line(also.line, Some((also.column, false)))),
             // The line above shows how deep the marked line should be indented.
             None if index.document(at.line).is_some_and(|document| document.lines.contains(&above)) => {
                 lines.extend(line(above, None).filter(|line| !line.is_blank()));
@@ -222,7 +222,7 @@ struct DocumentLines {
 impl Index {
     fn of(bytes: &[u8]) -> Self {
         let lines = LineIndex::of(bytes);
-        let starts = lines.starts();
+        let starts = &lines.starts;
         let number = |index: usize| u32::try_from(index).map_or(u32::MAX, |index| index.saturating_add(1));
         let mut documents = Vec::new();
         let mut first = 0;

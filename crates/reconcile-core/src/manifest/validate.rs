@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use structured_merge::{GroupVersionKind, LAST_APPLIED, ObjectMeta as _, SERVER_METADATA};
 
 use super::built::Written;
-use super::manifest::Manifest;
+use super::manifest::{Manifest, Remarks};
 use super::mismatch::{Expected, advice, mismatch};
 use super::source::{CHART, Source, rendered_by_helm};
 use crate::diagnostic::{Diagnostic, is_kustomization};
@@ -83,10 +83,8 @@ pub(super) fn manifest(
         all.sort_by(|a, b| a.location.cmp(&b.location));
         return Err(all);
     }
-    manifest.refused = refused;
-    manifest.ignored = ignored;
-    let gvk = &manifest.gvk;
-    manifest.left_out = leave_out_bookkeeping(manifest.object.get_mut(), gvk);
+    let left_out = leave_out_bookkeeping(manifest.object.get_mut(), &manifest.gvk);
+    manifest.remarks = Remarks { left_out, refused, ignored, ..Remarks::default() }.into();
     manifest.is_plain = is_plain(manifest.object());
     manifest.object.pack();
     Ok(manifest)
@@ -128,7 +126,11 @@ impl Check<'_> {
         if let Value::Object(fields) = self.manifest.object()
             && !["apiVersion", "kind", "metadata"].iter().any(|name| fields.contains_key(*name))
         {
-            self.no_object();
+            // Such as the values of a chart.
+            let hint = "every object needs `apiVersion`, `kind` and `metadata.name`";
+            let at = [Step::Key("apiVersion")];
+            let diagnostic = self.manifest.origin.diagnostic_at_key(&at, "this is not a Kubernetes object");
+            self.diagnostics.push(diagnostic.with_hint(hint));
             return self;
         }
         self.required(&["apiVersion"]);
@@ -163,7 +165,7 @@ impl Check<'_> {
         let Manifest { origin, gvk, .. } = self.manifest;
         let object = self.manifest.object();
         // What was built from a kustomization has its name, and was read from no file.
-        origin.text().file()?;
+        origin.text.file()?;
         let (above, name) = origin.source.file.rsplit_once(['/', MAIN_SEPARATOR]).unwrap_or((".", &origin.source.file));
         let directory = if above.is_empty() { "/" } else { above };
         let has = |key: &str| object.get(key).is_some();
@@ -179,14 +181,6 @@ impl Check<'_> {
             }
             _ => None,
         }
-    }
-
-    /// Reports a document with none of the fields of an object, such as the values of a chart.
-    fn no_object(&mut self) {
-        let Manifest { origin, .. } = self.manifest;
-        let hint = "every object needs `apiVersion`, `kind` and `metadata.name`";
-        let diagnostic = origin.diagnostic_at_key(&[Step::Key("apiVersion")], "this is not a Kubernetes object");
-        self.diagnostics.push(diagnostic.with_hint(hint));
     }
 
     /// Checks a string that every object has.

@@ -3,7 +3,6 @@
 //! The library's own type for a certificate refuses times before 1970, and Go programs write the year 1 if no time was set. So
 //! times, names of hosts and the serial number are taken as they are written.
 
-use std::fmt::Write as _;
 use std::net::IpAddr;
 
 use base64::Engine as _;
@@ -19,6 +18,8 @@ use x509_cert::der::oid::db::rfc5280::ID_CE_SUBJECT_ALT_NAME;
 use x509_cert::der::{Decode as _, Tag, TagNumber, Tagged as _};
 use x509_cert::ext::Extensions;
 use x509_cert::name::Name;
+
+use crate::text::hex;
 
 /// The field of a redacted value that has its certificates.
 pub const CERTIFICATES: &str = "certificates";
@@ -124,7 +125,7 @@ impl Certificate {
             not_after: time(validity.get(1)?)?,
             names: extensions.map_or(Some(Vec::new()), alternative_names)?,
             serial: serial_number(serial)?,
-            sha256: hexadecimal(digest(&SHA256, der).as_ref()),
+            sha256: hex(digest(&SHA256, der).as_ref()),
         })
     }
 }
@@ -140,14 +141,7 @@ fn is_explicit(field: &AnyRef<'_>, number: TagNumber) -> bool {
 /// The first 20 bytes, in hexadecimal digits.
 fn serial_number(field: &AnyRef<'_>) -> Option<String> {
     let bytes = (field.tag() == Tag::Integer).then(|| field.value())?;
-    Some(hexadecimal(bytes.get(..20).unwrap_or(bytes)))
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    Some(hex(bytes.get(..20).unwrap_or(bytes)))
 }
 
 /// The start of a text from a certificate.

@@ -77,7 +77,6 @@ impl<'d> Definition<'d> {
 /// The names for which the API refuses a CustomResourceDefinition. A name that is missing or that is no text is not among them: the
 /// server says more about it.
 pub fn refused_names(crd: &Value) -> impl Iterator<Item = RefusedName<'_>> {
-    let is_kind = |text: &str| is_dns_1035_label(&text.to_ascii_lowercase());
     let group = check(crd, &["spec", "group"], "group", is_group, GROUP);
     let plural = check(crd, &["spec", "names", "plural"], "plural name", is_dns_1035_label, DNS_1035_LABEL);
     let kind = check(crd, &["spec", "names", "kind"], "kind", is_kind, KIND);
@@ -133,6 +132,11 @@ fn text<'v>(value: &'v Value, pointer: &str) -> Option<&'v str> {
 
 fn is_group(text: &str) -> bool {
     is_dns_subdomain(text) && text.contains('.')
+}
+
+/// Returns true for a valid kind, in which case does not count.
+pub(crate) fn is_kind(text: &str) -> bool {
+    is_dns_1035_label(&text.to_ascii_lowercase())
 }
 
 fn is_dns_1035_label(text: &str) -> bool {

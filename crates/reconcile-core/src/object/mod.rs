@@ -13,6 +13,7 @@ mod selector;
 mod shard;
 
 pub use certificate::{CERTIFICATES, Certificate, certificates, certificates_in};
+pub(crate) use definition::is_kind;
 pub use definition::{DefinedVersion, Definition, RefusedName, refused_names};
 pub use keep::{kept_from_deletion, kept_from_pruning};
 pub use names::{DNS_LABEL, MAX_LABEL, indefinite, is_dns_label, usual_plural, usual_plurals};
@@ -22,5 +23,5 @@ pub use secrecy::{
     OPEN_FIELDS, embeds_secrets, holds_secrets, is_custom, is_embedded_secret, is_nearly_secret, is_secret_part,
     is_secret_text, is_string_data, may_be_secret, may_quote_secret, repeats,
 };
-pub use selector::{Selector, SelectorError};
+pub use selector::Selector;
 pub use shard::Shard;

@@ -33,11 +33,12 @@ pub const MAX_ANNOTATIONS: usize = 256 << 10;
 /// Returns true for a valid name of a namespace (RFC 1123; apimachinery `pkg/api/validate/content`, `IsDNS1123Label`). Nothing
 /// else may get into the path of a request.
 pub fn is_dns_label(text: &str) -> bool {
-    let is_edge = |c: u8| c.is_ascii_lowercase() || c.is_ascii_digit();
-    text.len() <= MAX_LABEL
-        && text.bytes().all(|c| is_edge(c) || c == b'-')
-        && text.bytes().next().is_some_and(is_edge)
-        && text.bytes().next_back().is_some_and(is_edge)
+    text.len() <= MAX_LABEL && is_label_of_any_length(text)
+}
+
+fn is_label_of_any_length(text: &str) -> bool {
+    let is_edge = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    text.starts_with(is_edge) && text.ends_with(is_edge) && text.chars().all(|c| is_edge(c) || c == '-')
 }
 
 /// A noun with its indefinite article: `a Deployment`, `an Ingress`, `an HTTPRoute`. A kind whose name is a plural is an
@@ -147,14 +148,8 @@ fn is_label_value(text: &str) -> bool {
 }
 
 /// Returns true for a DNS subdomain. Its labels between the dots may have any length.
-pub(super) fn is_dns_subdomain(text: &str) -> bool {
-    let is_edge = |c: u8| c.is_ascii_lowercase() || c.is_ascii_digit();
-    text.len() <= MAX_SUBDOMAIN
-        && text.split('.').all(|part| {
-            part.bytes().all(|c| is_edge(c) || c == b'-')
-                && part.bytes().next().is_some_and(is_edge)
-                && part.bytes().next_back().is_some_and(is_edge)
-        })
+pub(crate) fn is_dns_subdomain(text: &str) -> bool {
+    text.len() <= MAX_SUBDOMAIN && text.split('.').all(is_label_of_any_length)
 }
 
 #[cfg(test)]

@@ -128,13 +128,11 @@ impl fmt::Display for Permission {
     }
 }
 
-const GROUP: &str = "rbac.authorization.k8s.io";
-
 /// The permission that a role or a binding needs in addition to the write: `escalate` on the role itself, or `bind` on the role that
 /// a binding refers to (`k8s.io/kubernetes` `pkg/registry/rbac/escalation_check.go`). A user who holds all granted permissions needs
 /// neither.
 pub fn granting(key: &ObjectKey, object: &Value) -> Option<Permission> {
-    if key.gvk.group != GROUP {
+    if key.gvk.group != RBAC {
         return None;
     }
     let (verb, resource, name) = match key.gvk.kind.as_str() {
@@ -149,7 +147,7 @@ pub fn granting(key: &ObjectKey, object: &Value) -> Option<Permission> {
     };
     Some(Permission {
         namespace: key.namespace.clone(),
-        group: GROUP.to_owned(),
+        group: RBAC.to_owned(),
         resource: resource.to_owned(),
         name: Some(name.to_owned()),
         verb: verb.to_owned(),

@@ -9,6 +9,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use kube_yaml::Validation;
 use serde_json::{Map, Value};
+use strsim::levenshtein;
 use structured_merge::GroupVersionKind;
 
 /// The field of a Secret that holds plain text, which no other built-in kind has.
@@ -40,7 +41,7 @@ pub fn holds_secrets(gvk: &GroupVersionKind, object: &Value) -> bool {
 /// Returns true for the kind of a Secret or of a list of them, and for names that are at most two letters away from it,
 /// ignoring case.
 pub fn is_nearly_secret(kind: &str) -> bool {
-    is_secret_word(kind) || is_near(&kind.to_lowercase(), "secret")
+    is_secret_word(kind) || levenshtein(&kind.to_lowercase(), "secret") <= 2
 }
 
 /// Returns true for the names of the kind of a Secret, and of lists of them, ignoring case.
@@ -56,26 +57,6 @@ pub fn is_string_data(key: &str) -> bool {
 /// Returns true if CustomResourceDefinitions may use a group: its name has a dot, and is not one of Kubernetes' own.
 pub fn is_custom(group: &str) -> bool {
     group.contains('.') && !group.ends_with(".k8s.io")
-}
-
-/// Returns true if at most two letters have to be put in, taken out or replaced.
-fn is_near(word: &str, name: &str) -> bool {
-    const FAR: usize = 2;
-    let (word, name): (Vec<char>, Vec<char>) = (word.chars().collect(), name.chars().collect());
-    if word.len().abs_diff(name.len()) > FAR {
-        return false;
-    }
-    let mut row: Vec<usize> = (0..=name.len()).collect();
-    for (number, from) in (1..).zip(&word) {
-        let mut left: usize = number;
-        let distances = row.array_windows().zip(&name).map(|([diagonal, above], to)| {
-            let replaced = diagonal.saturating_add(usize::from(from != to));
-            left = replaced.min(left.min(*above).saturating_add(1));
-            left
-        });
-        row = std::iter::once(number).chain(distances).collect();
-    }
-    row.last().is_some_and(|distance| *distance <= FAR)
 }
 
 /// Returns true for a map that is a Secret or a list of them, or that refers to one, by its kind.

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 use structured_merge::ObjectMeta as _;
 
@@ -11,13 +12,8 @@ use super::names::{label_key_refused, label_value_refused};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selector {
     text: String,
-    requirements: Vec<Requirement>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Requirement {
-    label: String,
-    condition: Condition,
+    /// The keys of labels, with the condition of each.
+    requirements: Vec<(String, Condition)>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,29 +26,20 @@ enum Condition {
     Less(i64),
 }
 
-/// A selector that cannot be read.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{selector}` is not a label selector: {cause}")]
-pub struct SelectorError {
-    /// The whole selector.
-    pub selector: String,
-    /// The cause.
-    pub cause: String,
-}
-
 impl Selector {
     /// Reads `app=web,tier in (a, b),!legacy,size>3`.
-    pub fn parse(text: &str) -> Result<Self, SelectorError> {
+    pub fn parse(text: &str) -> Result<Self, String> {
         let tokens = tokens(text);
         let mut parser = Parser(&tokens);
         let requirements = parser.requirements();
-        let requirements = requirements.map_err(|cause| SelectorError { selector: text.trim().to_owned(), cause })?;
-        Ok(Self { text: text.trim().to_owned(), requirements })
+        let text = text.trim();
+        let requirements = requirements.map_err(|cause| format!("`{text}` is not a label selector: {cause}"))?;
+        Ok(Self { text: text.to_owned(), requirements })
     }
 
     /// Returns true if an object's labels satisfy every requirement.
     pub fn matches(&self, object: &Value) -> bool {
-        self.requirements.iter().all(|requirement| requirement.condition.holds(object.label(&requirement.label)))
+        self.requirements.iter().all(|(label, condition)| condition.holds(object.label(label)))
     }
 }
 
@@ -60,6 +47,12 @@ impl Selector {
 impl fmt::Display for Selector {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
+    }
+}
+
+impl Serialize for Selector {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
     }
 }
 
@@ -77,16 +70,11 @@ impl Condition {
     }
 }
 
-/// An operator, or a word between operators and blanks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Token<'t> {
-    Sign(&'t str),
-    Word(&'t str),
-}
-
+/// The operators. No word has one in it.
 const SIGNS: [&str; 9] = ["==", "!=", "=", "!", "(", ")", ",", ">", "<"];
 
-fn tokens(mut text: &str) -> Vec<Token<'_>> {
+/// The operators, and the words between operators and blanks.
+fn tokens(mut text: &str) -> Vec<&str> {
     let mut tokens = Vec::new();
     loop {
         text = text.trim_start_matches([' ', '\t', '\r', '\n']);
@@ -97,44 +85,40 @@ fn tokens(mut text: &str) -> Vec<Token<'_>> {
         let ends = |c: char| "=!(),>< \t\r\n".contains(c);
         let length = sign.map_or_else(|| text.find(ends).unwrap_or(text.len()), |sign| sign.len());
         let (token, rest) = text.split_at(length);
-        tokens.push(if sign.is_some() { Token::Sign(token) } else { Token::Word(token) });
+        tokens.push(token);
         text = rest;
     }
 }
 
 /// Reads tokens. It holds the tokens that are not read yet.
-struct Parser<'p, 't>(&'p [Token<'t>]);
+struct Parser<'p, 't>(&'p [&'t str]);
 
 impl<'t> Parser<'_, 't> {
-    fn requirements(&mut self) -> Result<Vec<Requirement>, String> {
+    fn requirements(&mut self) -> Result<Vec<(String, Condition)>, String> {
         let mut requirements = Vec::new();
-        while let Some(token) = self.peek() {
-            if !requirements.is_empty() && token != Token::Sign(",") {
+        while self.peek().is_some() {
+            if !requirements.is_empty() && !self.take(",") {
                 return Err(self.expected("`,` or the end"));
-            }
-            if !requirements.is_empty() {
-                self.skip();
             }
             requirements.push(self.requirement()?);
         }
         Ok(requirements)
     }
 
-    fn requirement(&mut self) -> Result<Requirement, String> {
+    fn requirement(&mut self) -> Result<(String, Condition), String> {
         let is_absent = self.take("!");
-        let Some(Token::Word(label)) = self.peek() else { return Err(self.expected("the key of a label")) };
-        self.skip();
+        let Some(label) = self.word() else { return Err(self.expected("the key of a label")) };
         if let Some(rule) = label_key_refused(label) {
             return Err(format!("`{label}` cannot be the key of a label: {rule}"));
         }
         let condition = if is_absent { Condition::Absent } else { self.condition()? };
-        Ok(Requirement { label: label.to_owned(), condition })
+        Ok((label.to_owned(), condition))
     }
 
     fn condition(&mut self) -> Result<Condition, String> {
         let operator = match self.peek() {
-            None | Some(Token::Sign(",")) => return Ok(Condition::Exists),
-            Some(Token::Sign(sign @ ("=" | "==" | "!=" | ">" | "<")) | Token::Word(sign @ ("in" | "notin"))) => sign,
+            None | Some(",") => return Ok(Condition::Exists),
+            Some(operator @ ("=" | "==" | "!=" | ">" | "<" | "in" | "notin")) => operator,
             Some(_) => return Err(self.expected("`=`, `!=`, `in`, `notin`, `>` or `<`")),
         };
         self.skip();
@@ -153,13 +137,10 @@ impl<'t> Parser<'_, 't> {
 
     /// Reads one value; a missing one is empty.
     fn value(&mut self) -> Result<String, String> {
-        match self.peek() {
-            None | Some(Token::Sign(",")) => Ok(String::new()),
-            Some(Token::Word(word)) => {
-                self.skip();
-                checked(word)
-            }
-            Some(Token::Sign(_)) => Err(self.expected("a value")),
+        match self.word() {
+            Some(word) => checked(word),
+            None if matches!(self.peek(), None | Some(",")) => Ok(String::new()),
+            None => Err(self.expected("a value")),
         }
     }
 
@@ -170,13 +151,7 @@ impl<'t> Parser<'_, 't> {
         }
         let mut values = Vec::new();
         loop {
-            values.push(match self.peek() {
-                Some(Token::Word(word)) => {
-                    self.skip();
-                    checked(word)?
-                }
-                _ => String::new(),
-            });
+            values.push(self.word().map_or_else(|| Ok(String::new()), checked)?);
             if self.take(")") {
                 return Ok(values);
             }
@@ -186,7 +161,7 @@ impl<'t> Parser<'_, 't> {
         }
     }
 
-    fn peek(&self) -> Option<Token<'t>> {
+    fn peek(&self) -> Option<&'t str> {
         self.0.first().copied()
     }
 
@@ -194,8 +169,15 @@ impl<'t> Parser<'_, 't> {
         self.0 = self.0.get(1..).unwrap_or_default();
     }
 
+    /// Takes the next token if it is a word.
+    fn word(&mut self) -> Option<&'t str> {
+        let word = self.peek().filter(|token| !SIGNS.contains(token))?;
+        self.skip();
+        Some(word)
+    }
+
     fn take(&mut self, sign: &str) -> bool {
-        let is_it = self.peek() == Some(Token::Sign(sign));
+        let is_it = self.peek() == Some(sign);
         if is_it {
             self.skip();
         }
@@ -204,7 +186,7 @@ impl<'t> Parser<'_, 't> {
 
     fn expected(&self, what: &str) -> String {
         match self.peek() {
-            Some(Token::Sign(text) | Token::Word(text)) => format!("expected {what}, found `{text}`"),
+            Some(text) => format!("expected {what}, found `{text}`"),
             None => format!("expected {what}, found the end"),
         }
     }
@@ -307,7 +289,7 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_reported() {
-        let reported = |selector: &str| Selector::parse(selector).unwrap_err().to_string();
+        let reported = |selector: &str| Selector::parse(selector).unwrap_err();
         assert_eq!(
             reported("a b"),
             "`a b` is not a label selector: expected `=`, `!=`, `in`, `notin`, `>` or `<`, found `b`"

@@ -286,13 +286,14 @@ struct ObjectIndex<'t> {
     definitions: HashMap<(&'t str, &'t str), Vec<usize>>,
     /// Bindings, by namespace and name of the service accounts that they give rights to.
     bindings: HashMap<(Option<&'t str>, &'t str), Vec<usize>>,
-    /// Workloads with the labels of their pods, by namespace.
+    /// Workloads with the labels of their pods, by namespace; empty without an object of the wave [`Wave::Admission`].
     workloads: HashMap<Option<&'t str>, Vec<usize>>,
 }
 
 impl<'t> ObjectIndex<'t> {
     fn of(nodes: &[PlannedObject<'t>]) -> Self {
         let mut index = Self::default();
+        let has_admission = nodes.iter().any(|node| Wave::of(&node.key.gvk) == Wave::Admission);
         for (at, node) in nodes.iter().enumerate() {
             let ObjectKey { gvk, namespace, name } = node.key;
             let namespace = namespace.as_deref();
@@ -307,7 +308,7 @@ impl<'t> ObjectIndex<'t> {
                     index.bindings.entry((account_namespace.or(namespace), name)).or_default().push(at);
                 }
             }
-            if node.object.with(|object| pod_labels(object).is_some()) {
+            if has_admission && node.object.with(|object| pod_labels(object).is_some()) {
                 index.workloads.entry(namespace).or_default().push(at);
             }
         }

@@ -92,9 +92,7 @@ impl Plan {
     pub fn targets_mut(&mut self) -> impl Iterator<Item = &mut Target> {
         self.items.iter_mut().map(|item| &mut Arc::make_mut(item).target)
     }
-}
 
-impl Plan {
     /// Keeps the objects of one shard; all of them without a shard. An object of another shard stays, to be read only, if an object of
     /// this shard needs it in a way that `needed` accepts. The order of all objects does not change.
     pub fn shard(self, shard: Option<Shard>, needed: impl Fn(DependencyKind) -> bool) -> Self {

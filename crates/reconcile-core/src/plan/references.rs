@@ -3,7 +3,7 @@
 use serde_json::Value;
 use structured_merge::{GroupVersionKind, ObjectKey};
 
-use super::dependency::DependencyKind;
+use super::dependency::DependencyKind::{self, Existence, Inside, Order, Success};
 
 /// An object that a manifest refers to. The version does not matter: it is the same object in every version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +36,7 @@ const POD_SPECS: [&str; 4] = ["/spec/template/spec", "/spec/jobTemplate/spec/tem
 pub fn references<'m>(key: &'m ObjectKey, manifest: &'m Value) -> Vec<Reference<'m>> {
     let mut finder = ReferenceFinder { namespace: key.namespace.as_deref(), references: Vec::new() };
     if let Some(namespace) = &key.namespace {
-        finder.add("", "Namespace", None, Some(namespace), DependencyKind::Inside);
+        finder.add("", "Namespace", None, Some(namespace), Inside);
     }
     let pods = POD_SPECS.iter().filter_map(|pointer| at(manifest, pointer));
     if let Some(spec) = pods.into_iter().find(|spec| spec.get("containers").is_some_and(Value::is_array)) {
@@ -77,26 +77,16 @@ impl<'a> ReferenceFinder<'a> {
     /// `core/v1` `PodSpec`: a pod does not start without what it names, unless that is `optional`.
     fn pod(&mut self, spec: &'a Value) {
         let account = text(spec, "/serviceAccountName").or_else(|| text(spec, "/serviceAccount"));
-        self.in_same_namespace("", "ServiceAccount", account, DependencyKind::Success);
-        self.cluster_scoped(
-            "scheduling.k8s.io",
-            "PriorityClass",
-            text(spec, "/priorityClassName"),
-            DependencyKind::Success,
-        );
-        self.cluster_scoped("node.k8s.io", "RuntimeClass", text(spec, "/runtimeClassName"), DependencyKind::Success);
+        self.in_same_namespace("", "ServiceAccount", account, Success);
+        self.cluster_scoped("scheduling.k8s.io", "PriorityClass", text(spec, "/priorityClassName"), Success);
+        self.cluster_scoped("node.k8s.io", "RuntimeClass", text(spec, "/runtimeClassName"), Success);
         for secret in items(spec, "/imagePullSecrets") {
-            self.in_same_namespace("", "Secret", text(secret, "/name"), DependencyKind::Order);
+            self.in_same_namespace("", "Secret", text(secret, "/name"), Order);
         }
         for claim in items(spec, "/resourceClaims") {
             let template = text(claim, "/resourceClaimTemplateName");
-            self.in_same_namespace(
-                "resource.k8s.io",
-                "ResourceClaim",
-                text(claim, "/resourceClaimName"),
-                DependencyKind::Success,
-            );
-            self.in_same_namespace("resource.k8s.io", "ResourceClaimTemplate", template, DependencyKind::Success);
+            self.in_same_namespace("resource.k8s.io", "ResourceClaim", text(claim, "/resourceClaimName"), Success);
+            self.in_same_namespace("resource.k8s.io", "ResourceClaimTemplate", template, Success);
         }
         for volume in items(spec, "/volumes") {
             self.volume(volume);
@@ -110,7 +100,7 @@ impl<'a> ReferenceFinder<'a> {
 
     fn volume(&mut self, volume: &'a Value) {
         let claim = text(volume, "/persistentVolumeClaim/claimName");
-        self.in_same_namespace("", "PersistentVolumeClaim", claim, DependencyKind::Success);
+        self.in_same_namespace("", "PersistentVolumeClaim", claim, Success);
         self.configuration("Secret", volume.get("secret"), "/secretName");
         self.configuration("ConfigMap", volume.get("configMap"), "/name");
         for source in items(volume, "/projected/sources") {
@@ -122,7 +112,7 @@ impl<'a> ReferenceFinder<'a> {
         for driver in drivers {
             let secrets = ["secretRef", "nodePublishSecretRef"].iter().filter_map(|name| driver.get(*name));
             for secret in secrets {
-                self.in_same_namespace("", "Secret", text(secret, "/name"), DependencyKind::Success);
+                self.in_same_namespace("", "Secret", text(secret, "/name"), Success);
             }
         }
     }
@@ -141,12 +131,7 @@ impl<'a> ReferenceFinder<'a> {
     fn configuration(&mut self, kind: &'a str, source: Option<&'a Value>, name: &str) {
         let Some(source) = source else { return };
         let optional = source.get("optional").and_then(Value::as_bool).unwrap_or(false);
-        self.in_same_namespace(
-            "",
-            kind,
-            text(source, name),
-            if optional { DependencyKind::Order } else { DependencyKind::Success },
-        );
+        self.in_same_namespace("", kind, text(source, name), if optional { Order } else { Success });
     }
 
     /// Adds the references of the built-in kinds outside of pod specs.
@@ -155,24 +140,19 @@ impl<'a> ReferenceFinder<'a> {
             // Not `secrets`: the account may list its own tokens, and those come after it.
             ("", "ServiceAccount") => {
                 for secret in items(manifest, "/imagePullSecrets") {
-                    self.in_same_namespace("", "Secret", text(secret, "/name"), DependencyKind::Order);
+                    self.in_same_namespace("", "Secret", text(secret, "/name"), Order);
                 }
             }
             // The token controller deletes a token of an account that does not exist.
             ("", "Secret") if text(manifest, "/type") == Some("kubernetes.io/service-account-token") => {
                 let annotations = at(manifest, "/metadata/annotations");
                 let account = annotations.and_then(|annotations| annotations.get("kubernetes.io/service-account.name"));
-                self.in_same_namespace(
-                    "",
-                    "ServiceAccount",
-                    account.and_then(Value::as_str),
-                    DependencyKind::Existence,
-                );
+                self.in_same_namespace("", "ServiceAccount", account.and_then(Value::as_str), Existence);
             }
             ("", "PersistentVolumeClaim") => self.claim(manifest.get("spec")),
             ("", "PersistentVolume") => self.storage_class(manifest.get("spec")),
             ("apps", "StatefulSet") => {
-                self.in_same_namespace("", "Service", text(manifest, "/spec/serviceName"), DependencyKind::Order);
+                self.in_same_namespace("", "Service", text(manifest, "/spec/serviceName"), Order);
                 for claim in items(manifest, "/spec/volumeClaimTemplates") {
                     self.claim(claim.get("spec"));
                 }
@@ -181,12 +161,8 @@ impl<'a> ReferenceFinder<'a> {
                 let target = |field| at(manifest, "/spec/scaleTargetRef").and_then(|target| text(target, field));
                 let version = target("/apiVersion").and_then(|version| version.split_once('/'));
                 let group = version.map_or("", |(group, _)| group);
-                self.in_same_namespace(
-                    group,
-                    target("/kind").unwrap_or_default(),
-                    target("/name"),
-                    DependencyKind::Existence,
-                );
+                let kind = target("/kind").unwrap_or_default();
+                self.in_same_namespace(group, kind, target("/name"), Existence);
             }
             ("rbac.authorization.k8s.io", "RoleBinding" | "ClusterRoleBinding") => self.binding(gvk, manifest),
             ("networking.k8s.io", "Ingress") => self.ingress(manifest),
@@ -199,38 +175,36 @@ impl<'a> ReferenceFinder<'a> {
     fn claim(&mut self, spec: Option<&'a Value>) {
         self.storage_class(spec);
         let volume = spec.and_then(|spec| text(spec, "/volumeName"));
-        self.cluster_scoped("", "PersistentVolume", volume, DependencyKind::Existence);
+        self.cluster_scoped("", "PersistentVolume", volume, Existence);
     }
 
     fn storage_class(&mut self, spec: Option<&'a Value>) {
         let class = spec.and_then(|spec| text(spec, "/storageClassName"));
-        self.cluster_scoped("storage.k8s.io", "StorageClass", class, DependencyKind::Existence);
+        self.cluster_scoped("storage.k8s.io", "StorageClass", class, Existence);
     }
 
     fn binding(&mut self, gvk: &'a GroupVersionKind, manifest: &'a Value) {
         let role = text(manifest, "/roleRef/name");
         match text(manifest, "/roleRef/kind") {
-            Some("Role") => self.in_same_namespace(&gvk.group, "Role", role, DependencyKind::Existence),
-            Some("ClusterRole") => self.cluster_scoped(&gvk.group, "ClusterRole", role, DependencyKind::Existence),
+            Some("Role") => self.in_same_namespace(&gvk.group, "Role", role, Existence),
+            Some("ClusterRole") => self.cluster_scoped(&gvk.group, "ClusterRole", role, Existence),
             _ => {}
         }
         for (namespace, name) in subjects(manifest) {
-            self.add("", "ServiceAccount", namespace.or(self.namespace), Some(name), DependencyKind::Order);
+            self.add("", "ServiceAccount", namespace.or(self.namespace), Some(name), Order);
         }
     }
 
     fn ingress(&mut self, manifest: &'a Value) {
         let class = text(manifest, "/spec/ingressClassName");
-        self.cluster_scoped("networking.k8s.io", "IngressClass", class, DependencyKind::Existence);
+        self.cluster_scoped("networking.k8s.io", "IngressClass", class, Existence);
         let paths = items(manifest, "/spec/rules").flat_map(|rule| items(rule, "/http/paths"));
         let backends = paths.map(|path| text(path, "/backend/service/name"));
-        let backends: Vec<_> =
-            backends.chain(std::iter::once(text(manifest, "/spec/defaultBackend/service/name"))).collect();
-        for name in backends {
-            self.in_same_namespace("", "Service", name, DependencyKind::Order);
+        for name in backends.chain([text(manifest, "/spec/defaultBackend/service/name")]) {
+            self.in_same_namespace("", "Service", name, Order);
         }
         for tls in items(manifest, "/spec/tls") {
-            self.in_same_namespace("", "Secret", text(tls, "/secretName"), DependencyKind::Order);
+            self.in_same_namespace("", "Secret", text(tls, "/secretName"), Order);
         }
     }
 
@@ -244,13 +218,13 @@ impl<'a> ReferenceFinder<'a> {
             }
         };
         let name = text(manifest, "/spec/policyName");
-        self.cluster_scoped("admissionregistration.k8s.io", policy, name, DependencyKind::Existence);
+        self.cluster_scoped("admissionregistration.k8s.io", policy, name, Existence);
     }
 
     /// Adds a service that receives requests of all users: the object that sends them there must not exist before it.
     fn service(&mut self, service: Option<&'a Value>) {
         let Some(service) = service else { return };
-        self.add("", "Service", text(service, "/namespace"), text(service, "/name"), DependencyKind::Success);
+        self.add("", "Service", text(service, "/namespace"), text(service, "/name"), Success);
     }
 }
 

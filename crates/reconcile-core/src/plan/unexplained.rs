@@ -160,7 +160,7 @@ pub fn unexplained(found: &[(GroupVersionKind, Value)], explanations: &Explanati
         if !is_new || is_transient(&object.key.gvk) {
             continue;
         }
-        let owners = || object.owners.iter().map(|owner| &owner.named);
+        let owners = || object.owners.iter().map(|(owner, _)| owner);
         let missing: BTreeSet<NamedOwner> =
             owners().filter(|owner| index.find(owner).next().is_none()).cloned().collect();
         let has_explained_owner =
@@ -179,18 +179,12 @@ pub fn unexplained(found: &[(GroupVersionKind, Value)], explanations: &Explanati
     unexplained
 }
 
-/// An owner that an object names.
-struct FoundOwner {
-    named: NamedOwner,
-    /// True if one of its kind may have made the object.
-    makes: bool,
-}
-
 /// An object, and what it names.
 struct FoundObject<'f> {
     key: ObjectKey,
     uid: Option<&'f str>,
-    owners: Vec<FoundOwner>,
+    /// The owners that it names, each with whether one of its kind may have made the object.
+    owners: Vec<(NamedOwner, bool)>,
     /// The id of the apply set that it is a member of.
     set: Option<&'f str>,
     /// The id of the apply set that it is the parent of.
@@ -219,13 +213,13 @@ impl<'f> FoundObject<'f> {
 }
 
 /// The owners that an object names, and the account of a token.
-fn owners(key: &ObjectKey, object: &Value) -> Vec<FoundOwner> {
+fn owners(key: &ObjectKey, object: &Value) -> Vec<(NamedOwner, bool)> {
     let owner = |kind: GroupVersionKind, name: &str, uid: Option<&str>, is_controller: bool| {
         let kind = GroupKind::from(&kind);
         let makes = makes(&kind, &key.gvk, is_controller);
         let namespace = key.namespace.clone();
         let uid = uid.map(ToOwned::to_owned);
-        FoundOwner { named: NamedOwner { kind, namespace, name: name.to_owned(), uid }, makes }
+        (NamedOwner { kind, namespace, name: name.to_owned(), uid }, makes)
     };
     let references = object.owner_references().iter().map(|reference| {
         let text = |name: &str| reference.get(name).and_then(Value::as_str).unwrap_or_default();
@@ -294,7 +288,7 @@ impl<'o> FoundIndex<'o> {
 
 /// The owners that may have made an object.
 fn makers<'o>(object: &'o FoundObject<'_>) -> impl Iterator<Item = &'o NamedOwner> {
-    object.owners.iter().filter(|owner| owner.makes).map(|owner| &owner.named)
+    object.owners.iter().filter(|(_, makes)| *makes).map(|(owner, _)| owner)
 }
 
 /// For each object, true if something explains it.

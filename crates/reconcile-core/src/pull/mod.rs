@@ -6,12 +6,15 @@
 
 mod defaults;
 pub mod kustomize;
+mod meaning;
+mod order;
 mod place;
 mod proposal;
 mod secret_lines;
 mod selection;
 mod unmatched;
 
+pub use meaning::{Accepted, is_meant};
 pub use proposal::{Obstacle, Proposal, Proposer, adds_items};
 pub use secret_lines::{may_hold_secrets, secret_lines, secret_lines_of_kustomization};
 pub use selection::{ObjectName, PULLED, Selection, is_obeyed};

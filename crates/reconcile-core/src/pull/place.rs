@@ -12,13 +12,9 @@ pub(super) fn steps(path: &FieldPath, object: &Value) -> Option<Vec<Step>> {
         let step = match element {
             PathElement::Field(name) => Step::Key(name.clone()),
             PathElement::Index(index) => Step::Index(usize::try_from(*index).ok()?),
-            PathElement::Member(member) => item(at, |item| Scalar::from_json(item) == *member)?,
-            PathElement::Key(keys) => item(at, |item| is_item(item, keys))?,
+            PathElement::Member(_) | PathElement::Key(_) => item(at, |item| is_called(item, element))?,
         };
-        at = at.and_then(|value| match &step {
-            Step::Key(name) => value.get(name),
-            Step::Index(index) => value.get(*index),
-        });
+        at = at.and_then(|value| value_at(value, std::slice::from_ref(&step)));
         steps.push(step);
     }
     Some(steps)

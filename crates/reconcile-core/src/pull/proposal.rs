@@ -9,9 +9,11 @@ use manifest_edit::{Change, Edit, Refusal, Step};
 use serde_json::{Map, Value};
 use structured_merge::{FieldPath, ObjectKey, Op, PathElement, TypeRef, builtin, item_element};
 
-use super::defaults::{is_known_default, without_defaults, without_known_defaults};
+use super::defaults::{without_defaults, without_known_defaults};
+use super::order::live_order_of;
 use super::place::{place_of_new, steps, value_at};
 use super::selection::Selection;
+use crate::compare::known_defaults::is_known_default;
 use crate::compare::{Class, FieldChange, Side, holds_redacted};
 use crate::manifest::Origin;
 use crate::object::generated::differ_by_hashes;
@@ -170,7 +172,7 @@ fn has_same_name(change: &FieldChange, other: &FieldChange) -> bool {
     let (FieldChange { live, desired: None, .. }, FieldChange { live: None, desired, .. }) = (change, other) else {
         return false;
     };
-    name(live.as_ref()).is_some_and(|own| name(desired.as_ref()) == Some(own))
+    name(live.as_deref()).is_some_and(|own| name(desired.as_deref()) == Some(own))
         && list_of(change).is_some_and(|list| list_of(other) == Some(list))
 }
 
@@ -227,15 +229,14 @@ impl ManifestObject {
     }
 
     fn edit(&self, change: &FieldChange, schema: TypeRef<'_>, live: Option<&Value>) -> Result<Edit, Obstacle> {
-        if [&change.live, &change.desired].into_iter().flatten().any(holds_redacted) {
+        if change.values().any(holds_redacted) {
             return Err(Obstacle::Secret);
         }
         let mut below = steps(&change.path, &self.object).ok_or(Obstacle::Text(Refusal::NoPlace))?;
         let written = value_at(&self.object, &below);
         if change.op == Op::Move {
-            let ordered = || in_live_order(written?, change.desired.as_ref()?, change.live.as_ref()?);
-            let ordered = ordered().map(Change::Set).ok_or(Obstacle::Order)?;
-            return Ok(self.edit_of(&below, ordered));
+            let order = written.and_then(|written| live_order_of(written, change, schema));
+            return Ok(self.edit_of(&below, Change::Reorder(order.ok_or(Obstacle::Order)?)));
         }
         let inserted = || place_of_new(&change.path, &self.object, live?).filter(|_| written.is_none());
         let schema = schema.at(change.path.elements());
@@ -278,43 +279,6 @@ pub(super) fn has_duplicates(value: &Value, schema: TypeRef<'_>) -> bool {
     }
 }
 
-/// The items of a list in the order of the live one. `desired` and `live` name those that both lists have, in the order of the manifest
-/// and of the cluster. Other items keep their places. `None` if the names do not tell the items apart.
-pub(super) fn in_live_order(written: &Value, desired: &Value, live: &Value) -> Option<Value> {
-    let written = written.as_array()?;
-    let desired = desired.as_array()?;
-    let live = live.as_array()?;
-    let is_whole = written.len() == desired.len();
-    let place = |(position, name): (usize, &Value)| {
-        let mut named = written.iter().enumerate().filter(|(_, item)| is_named(item, name)).map(|(index, _)| index);
-        let first = named.next();
-        if named.next().is_none() && first.is_some() { first } else { is_whole.then_some(position) }
-    };
-    let places: Vec<usize> = desired.iter().enumerate().map(place).collect::<Option<_>>()?;
-    if live.len() != desired.len() || !places.is_sorted_by(|a, b| a < b) {
-        return None;
-    }
-    let mut ordered = written.clone();
-    for (place, name) in places.iter().zip(live) {
-        let from = *places.get(desired.iter().position(|desired| desired == name)?)?;
-        *ordered.get_mut(*place)? = written.get(from)?.clone();
-    }
-    Some(Value::Array(ordered))
-}
-
-/// Returns true if an item may have a name: the value of its key, all of its keys, or the item of a set itself.
-fn is_named(item: &Value, name: &Value) -> bool {
-    match (item, name) {
-        (Value::Object(item), Value::Object(keys)) => {
-            // A key that the item leaves out is set by the server.
-            let mut written = keys.iter().filter_map(|(key, value)| Some((item.get(key)?, value))).peekable();
-            written.peek().is_some() && written.all(|(own, value)| own == value)
-        }
-        (Value::Object(item), name) => item.values().any(|value| value == name),
-        (item, name) => item == name,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -331,25 +295,5 @@ mod tests {
         assert!(has_duplicates(&pod(json!([port("TCP"), {"containerPort": 53}])), schema));
         assert!(has_duplicates(&json!({"metadata": {"finalizers": ["x", "x"]}}), schema));
         assert!(!has_duplicates(&json!({"spec": {"tolerations": [{"key": "x"}, {"key": "x"}]}}), schema));
-    }
-
-    #[test]
-    fn shared_items_take_the_places_of_each_other() {
-        let written = json!([{"name": "a", "v": 1}, {"name": "own"}, {"name": "b"}]);
-        let ordered = in_live_order(&written, &json!(["a", "b"]), &json!(["b", "a"]));
-        assert_eq!(ordered, Some(json!([{"name": "b"}, {"name": "own"}, {"name": "a", "v": 1}])));
-        let ports = json!([{"port": 53, "protocol": "UDP"}, {"port": 53}]);
-        let names = |protocols: [&str; 2]| protocols.map(|protocol| json!({"port": 53, "protocol": protocol}));
-        let ordered = in_live_order(&ports, &json!(names(["UDP", "TCP"])), &json!(names(["TCP", "UDP"])));
-        assert_eq!(ordered, Some(json!([{"port": 53}, {"port": 53, "protocol": "UDP"}])));
-        assert_eq!(in_live_order(&json!(["x", "y"]), &json!(["x", "y"]), &json!(["y", "x"])), Some(json!(["y", "x"])));
-    }
-
-    #[test]
-    fn items_that_cannot_be_distinguished_stay() {
-        let written = json!([{"name": "a", "to": "b"}, {"name": "own"}, {"name": "b", "to": "a"}]);
-        assert_eq!(in_live_order(&written, &json!(["a", "b"]), &json!(["b", "a"])), None);
-        assert_eq!(in_live_order(&json!(["x"]), &json!(["x", "y"]), &json!(["y", "x"])), None);
-        assert_eq!(in_live_order(&json!({}), &json!(["x"]), &json!(["x"])), None);
     }
 }

@@ -60,10 +60,8 @@ pub fn secret_lines_of_kustomization(text: &str) -> BTreeSet<usize> {
 
 /// Returns true if an object, or an item of a list, has secret values.
 fn has_secret(value: &Value) -> bool {
-    let text = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default();
     let items = value.get("items").and_then(Value::as_array);
-    holds_secrets(&GroupVersionKind::new(text("apiVersion"), text("kind")), value)
-        || items.is_some_and(|items| items.iter().any(has_secret))
+    holds_secrets(&GroupVersionKind::of(value), value) || items.is_some_and(|items| items.iter().any(has_secret))
 }
 
 /// Returns true if a text may have values of Secrets, in whatever form it is: as a manifest, a patch or a generator.

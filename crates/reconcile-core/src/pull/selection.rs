@@ -64,13 +64,12 @@ const OF_DELETION: [&str; 2] = ["finalizers", "ownerReferences"];
 pub fn is_obeyed(change: &FieldChange) -> bool {
     let is_one = |name: &str| OBEYED.iter().any(|beginning| name.starts_with(beginning));
     let names = |value: &Value| value.as_object().is_some_and(|entries| entries.keys().any(|name| is_one(name)));
-    let values = || [&change.live, &change.desired].into_iter().flatten();
     let parts: Vec<Option<&str>> = change.path.elements().iter().map(field_name).collect();
     match parts.as_slice() {
         [Some("metadata"), Some("labels" | "annotations"), Some(name), ..] => is_one(name),
-        [Some("metadata"), Some("labels" | "annotations")] => values().any(names),
+        [Some("metadata"), Some("labels" | "annotations")] => change.values().any(names),
         [Some("metadata"), Some(field), ..] => OF_DELETION.contains(field),
-        [Some("metadata")] => values().any(|value| {
+        [Some("metadata")] => change.values().any(|value| {
             let is_of_deletion = OF_DELETION.iter().any(|field| value.get(field).is_some());
             is_of_deletion || ["labels", "annotations"].iter().filter_map(|part| value.get(part)).any(names)
         }),

@@ -16,7 +16,8 @@ pub struct Unmatched {
     selection: Selection,
     classes: Vec<Noted<Class>>,
     managers: Vec<Noted<Glob>>,
-    fields: Vec<NotedField>,
+    /// The fields, each with the same field in other places.
+    fields: Vec<(Noted<FieldPattern>, Vec<Noted<FieldPattern>>)>,
     /// True if an object could not be compared: a pattern may match something of it.
     is_incomplete: bool,
 }
@@ -25,13 +26,6 @@ pub struct Unmatched {
 struct Noted<T> {
     pattern: T,
     is_matched: bool,
-}
-
-#[derive(Debug)]
-struct NotedField {
-    field: Noted<FieldPattern>,
-    /// The same field in other places.
-    meant: Vec<Noted<FieldPattern>>,
 }
 
 impl<T> Noted<T> {
@@ -49,7 +43,7 @@ impl Unmatched {
     pub fn of(selection: &Selection) -> Self {
         let field = |field: &FieldPattern| {
             let meant = ABOVE.iter().filter_map(|above| FieldPattern::parse(&format!("{above}{field}")).ok());
-            NotedField { field: Noted::of(field.clone()), meant: meant.map(Noted::of).collect() }
+            (Noted::of(field.clone()), meant.map(Noted::of).collect())
         };
         Self {
             selection: selection.clone(),
@@ -77,7 +71,7 @@ impl Unmatched {
         let is_there = |field: &FieldPattern| {
             field.is_in(manifest, schema) || changes.iter().any(|change| field.covers(&change.path))
         };
-        for NotedField { field, meant } in fields {
+        for (field, meant) in fields {
             field.note(is_there);
             if !field.is_matched {
                 for meant in meant {
@@ -111,8 +105,7 @@ impl Unmatched {
         for Noted { pattern, .. } in self.managers.iter().filter(|manager| !manager.is_matched) {
             warnings.push(format!("`--manager {pattern}`: no difference is of a field that this manager owns"));
         }
-        for NotedField { field: Noted { pattern, .. }, meant } in self.fields.iter().filter(|one| !one.field.is_matched)
-        {
+        for (Noted { pattern, .. }, meant) in self.fields.iter().filter(|(field, _)| !field.is_matched) {
             let meant = meant.iter().find(|meant| meant.is_matched);
             let meant = meant.map(|meant| format!(": did you mean `{}`?", meant.pattern)).unwrap_or_default();
             warnings

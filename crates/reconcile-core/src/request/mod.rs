@@ -10,6 +10,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::rare::is_zero;
+
 pub use address::{Address, InvalidAddress, asks_for_dry_run, is_path_segment};
 pub use error::RequestError;
 pub use status::{Cause, StatusError};
@@ -50,11 +52,6 @@ impl RequestCounts {
             other: self.other.saturating_add(rest),
         }
     }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
-fn is_zero(count: &u64) -> bool {
-    *count == 0
 }
 
 /// Returns the body of a server-side apply: JSON that means the same as YAML.

@@ -48,10 +48,9 @@ pub struct StatusError {
     pub missing: Option<Box<Permission>>,
 }
 
-#[cfg(test)]
 impl StatusError {
-    /// A refusal with a message and nothing else.
-    pub fn refusal(code: u16, reason: &str, message: &str) -> Self {
+    /// A refusal of the server with a message and nothing else.
+    pub(crate) fn refusal(code: u16, reason: &str, message: &str) -> Self {
         Self {
             code,
             from_server: true,
@@ -68,7 +67,8 @@ impl StatusError {
 }
 
 /// One complaint of a [`StatusError`].
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
 pub struct Cause {
     /// The machine-readable reason: `FieldValueInvalid`, `FieldManagerConflict`.
     pub reason: String,
@@ -103,16 +103,8 @@ struct Status {
 struct Details {
     kind: String,
     name: String,
-    causes: Option<Vec<StatusCause>>,
+    causes: Option<Vec<Cause>>,
     retry_after_seconds: u64,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct StatusCause {
-    reason: String,
-    message: String,
-    field: String,
 }
 
 /// The reasons of the API server (apimachinery `pkg/apis/meta/v1/types.go`, `StatusReason`). Any other reason is a webhook's.
@@ -176,17 +168,11 @@ impl StatusError {
     pub fn parse(code: StatusCode, headers: &HeaderMap, body: &[u8]) -> Self {
         let status = exact::from_slice::<Status>(body).ok().filter(|status| status.kind == "Status");
         let Some(status) = status else {
+            let message = redirection(code, headers).unwrap_or_else(|| foreign_message(code, body));
             return Self {
-                code: code.as_u16(),
                 from_server: headers.contains_key(AUDIT_ID),
-                reason: reason_of(code),
-                message: redirection(code, headers).unwrap_or_else(|| foreign_message(code, body)),
-                causes: Vec::new(),
-                more_causes: 0,
-                details_kind: None,
-                details_name: None,
                 retry_after: header_seconds(headers),
-                missing: None,
+                ..Self::refusal(code.as_u16(), &reason_of(code), &message)
             };
         };
         let details = status.details.unwrap_or_default();
@@ -199,10 +185,7 @@ impl StatusError {
             from_server: true,
             reason: if status.reason.is_empty() { reason_of(code) } else { status.reason },
             message: status.message,
-            causes: causes
-                .into_iter()
-                .map(|cause| Cause { reason: cause.reason, message: cause.message, field: cause.field })
-                .collect(),
+            causes,
             more_causes,
             details_kind: non_empty(details.kind),
             details_name: non_empty(details.name),
@@ -234,27 +217,16 @@ fn header_seconds(headers: &HeaderMap) -> Option<Duration> {
     Some(Duration::from_secs(seconds))
 }
 
-/// The reason that the API server gives for a code (`apimachinery/pkg/api/errors`, `NewGenericServerResponse`).
+/// The reason that the API server gives for a code (`apimachinery/pkg/api/errors`, `NewGenericServerResponse`): the name of the code,
+/// but for these.
 fn reason_of(code: StatusCode) -> String {
-    let reason = match code.as_u16() {
-        400 => "BadRequest",
-        401 => "Unauthorized",
-        403 => "Forbidden",
-        404 => "NotFound",
-        405 => "MethodNotAllowed",
-        406 => "NotAcceptable",
-        409 => "Conflict",
-        410 => "Gone",
-        413 => "RequestEntityTooLarge",
-        415 => "UnsupportedMediaType",
-        422 => "Invalid",
-        429 => "TooManyRequests",
-        500 => "InternalError",
-        503 => "ServiceUnavailable",
-        504 => "Timeout",
-        _ => return code.canonical_reason().map_or_else(|| "Unknown".to_owned(), |reason| reason.replace(' ', "")),
-    };
-    reason.to_owned()
+    match code.as_u16() {
+        413 => "RequestEntityTooLarge".to_owned(),
+        422 => "Invalid".to_owned(),
+        500 => "InternalError".to_owned(),
+        504 => "Timeout".to_owned(),
+        _ => code.canonical_reason().map_or_else(|| "Unknown".to_owned(), |reason| reason.replace(' ', "")),
+    }
 }
 
 /// The message for a redirection. It is not followed, because the credentials would go along; the API server does not redirect.

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use structured_merge::{FieldPath, ObjectKey};
 
-use super::compare::{Action, Class, FieldChange, ObjectVerdict, Replacement};
+use super::compare::{Action, Class, FieldChange, ObjectDiff, Replacement};
 use super::diagnostic::Location;
 use super::owners::{MAX_MANAGER, Owner};
 use super::rules::{FieldPattern, Glob, IgnoreRule, MAX_FIELDS, MAX_PATTERN, ObjectPattern};
@@ -142,28 +142,27 @@ impl Decisions {
     }
 
     /// The consent to write an object, as a comparison under [`Decisions::rules_of_pass`] found it.
-    pub fn consent(&self, key: &ObjectKey, verdict: &ObjectVerdict) -> Consent {
-        if !self.applies(key) || verdict.action() == Action::None {
+    pub fn consent(&self, key: &ObjectKey, diff: &ObjectDiff) -> Consent {
+        if !self.applies(key) || diff.action == Action::None {
             return Consent::LeaveAlone;
         }
         let decided = self.on(key);
         let choice =
             |change: &FieldChange| decided.iter().find(|(one, _)| one.is_same(change)).map(|(_, choice)| choice);
-        let drift = drift(verdict);
         let stays = |choice: Option<&Choice>| choice.is_some_and(|choice| *choice != Choice::Apply);
         // A replacement makes all of the object as its manifest says.
-        let replaces = verdict.action() == Action::Replace;
+        let replaces = diff.action == Action::Replace;
         let keeps_some = decided.iter().any(|(_, choice)| *choice != Choice::Apply);
         // An object under a new name is created with all that differs from the former one.
         let creates = |(one, _): &(Difference, Choice)| one.action == Action::Create && !one.is_whole_object();
-        if verdict.action() == Action::Create && decided.iter().all(creates) {
+        if diff.action == Action::Create && decided.iter().all(creates) {
             return if keeps_some { Consent::Inseparable } else { Consent::Write };
         }
-        if drift.iter().any(|change| stays(choice(change))) || replaces && keeps_some {
+        if diff.drift().any(|change| stays(choice(change))) || replaces && keeps_some {
             return Consent::Inseparable;
         }
         let is_new_replacement = replaces && decided.iter().any(|(one, _)| one.action != Action::Replace);
-        if is_new_replacement || !drift.iter().all(|change| choice(change).is_some()) {
+        if is_new_replacement || !diff.drift().all(|change| choice(change).is_some()) {
             return Consent::Changed;
         }
         Consent::Write
@@ -171,15 +170,6 @@ impl Decisions {
 
     fn on(&self, key: &ObjectKey) -> &[(Difference, Choice)] {
         self.by_object.get(key).map(Vec::as_slice).unwrap_or_default()
-    }
-}
-
-/// The differences that a write would remove.
-fn drift(verdict: &ObjectVerdict) -> Vec<FieldChange> {
-    match verdict {
-        ObjectVerdict::Create { desired, .. } => vec![FieldChange::missing(desired.to_tree())],
-        ObjectVerdict::Delete { live, .. } => vec![FieldChange::pruned(live.clone())],
-        _ => verdict.changes().iter().filter(|change| change.is_drift()).cloned().collect(),
     }
 }
 
@@ -204,8 +194,7 @@ impl Difference {
 
     /// Returns true if a later comparison found the same difference; who made it and when does not matter.
     pub fn is_same(&self, change: &FieldChange) -> bool {
-        let FieldChange { path, live, desired, .. } = &self.change;
-        (path, live, desired) == (&change.path, &change.live, &change.desired)
+        self.change.content() == change.content()
     }
 
     /// The reason why an apply would not make the change; `None` if it would. `is_blocked` says that others own the field, and

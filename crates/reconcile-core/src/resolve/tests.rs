@@ -2,7 +2,7 @@ use serde_json::{Value, json};
 use structured_merge::{Change, FieldPath, GroupVersionKind, ObjectKey, Op, Operation};
 
 use super::*;
-use crate::compare::{Action, Class, Evidence, FieldChange, FieldDiff, ObjectVerdict, Reason, Replacement};
+use crate::compare::{Action, Class, Evidence, FieldChange, ObjectDiff, Replacement};
 use crate::owners::{AuditAnswer, Owner};
 
 fn web() -> ObjectKey {
@@ -37,8 +37,8 @@ fn missing() -> Difference {
     Difference { action: Action::Create, ..difference(FieldChange::missing(json!({"kind": "Deployment"}))) }
 }
 
-fn update(changes: &[FieldChange]) -> ObjectVerdict {
-    FieldDiff { changes: changes.to_vec(), ..FieldDiff::none(Evidence::Server) }.into()
+fn update(changes: &[FieldChange]) -> ObjectDiff {
+    ObjectDiff { changes: changes.to_vec(), ..ObjectDiff::in_sync(Evidence::Server) }.by_drift()
 }
 
 fn decided(answers: &[(&str, Choice)]) -> Decisions {
@@ -49,8 +49,8 @@ fn decided(answers: &[(&str, Choice)]) -> Decisions {
     decisions
 }
 
-fn create(desired: Value) -> ObjectVerdict {
-    ObjectVerdict::Create { desired: desired.into(), evidence: Evidence::Server }
+fn create(desired: Value) -> ObjectDiff {
+    ObjectDiff::create(desired, Evidence::Server)
 }
 
 #[test]
@@ -81,10 +81,10 @@ fn a_missing_object_is_created_as_it_was_shown() {
 
 #[test]
 fn a_replacement_needs_the_consent_to_all_of_the_object() {
-    let reason = Reason { replacement: Replacement::Allowed, text: String::new(), hint: None };
-    let replace = |changes: &[FieldChange]| ObjectVerdict::Replace {
-        fields: FieldDiff { changes: changes.to_vec(), ..FieldDiff::none(Evidence::Server) },
-        reason: reason.clone(),
+    let replace = |changes: &[FieldChange]| ObjectDiff {
+        action: Action::Replace,
+        replacement: Some(Replacement::Allowed),
+        ..update(changes)
     };
     let of_replacement = |answers: &[(&str, Choice)]| {
         let mut decisions = Decisions::default();

@@ -144,7 +144,8 @@ pub(super) fn patterns(fields: &[&str]) -> Vec<FieldPattern> {
 /// The autoscalers that are known in a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Autoscalers {
-    all: Vec<Autoscaler>,
+    /// The autoscalers; the numbers of [`super::RuleRef::Autoscaler`] are their positions.
+    pub all: Vec<Autoscaler>,
     people: BTreeSet<String>,
 }
 
@@ -159,16 +160,6 @@ impl Autoscalers {
         if !self.all.contains(&autoscaler) {
             self.all.push(autoscaler);
         }
-    }
-
-    /// Returns true if there is none.
-    pub fn is_empty(&self) -> bool {
-        self.all.is_empty()
-    }
-
-    /// The autoscaler at a position.
-    pub fn get(&self, index: usize) -> Option<&Autoscaler> {
-        self.all.get(index)
     }
 
     /// The fields that autoscalers of an object own, with the position of each autoscaler.

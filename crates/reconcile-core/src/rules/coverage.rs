@@ -62,20 +62,11 @@ pub struct Covered {
 /// The fields of one object that rules cover.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Coverage {
-    fields: BTreeMap<FieldPath, Covered>,
+    /// The fields, in the order of their paths.
+    pub fields: BTreeMap<FieldPath, Covered>,
 }
 
 impl Coverage {
-    /// Returns true if no rule covers anything.
-    pub fn is_empty(&self) -> bool {
-        self.fields.is_empty()
-    }
-
-    /// The fields, in the order of their paths.
-    pub fn iter(&self) -> impl Iterator<Item = (&FieldPath, &Covered)> {
-        self.fields.iter()
-    }
-
     /// The rule that covers a path, at the path itself or above it.
     pub fn rule_of(&self, path: &FieldPath) -> Option<RuleRef> {
         let elements = path.elements();
@@ -115,7 +106,7 @@ impl IgnoreRules {
         autoscalers: &Autoscalers,
     ) -> Coverage {
         let mut coverage = Coverage::default();
-        for (index, rule) in self.iter().enumerate() {
+        for (index, rule) in self.rules.iter().enumerate() {
             if rule.target.matches(subject.key, subject.manifest) {
                 let rule_ref = RuleRef::Configured(index);
                 if rule.managers.is_empty() {
@@ -241,7 +232,7 @@ mod tests {
         let subject =
             CoveredObject { key: &key, manifest: Some(&manifest), live: Some(&live), schema, manual: &BTreeSet::new() };
         let coverage = rules.coverage(subject, &annotation, &Autoscalers::default());
-        coverage.iter().map(|(path, covered)| (path.to_string(), covered.rule)).collect()
+        coverage.fields.iter().map(|(path, covered)| (path.to_string(), covered.rule)).collect()
     }
 
     fn only(rules: Vec<IgnoreRule>, live: &Value) -> Vec<String> {

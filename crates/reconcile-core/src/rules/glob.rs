@@ -1,7 +1,11 @@
 use std::fmt;
 
+use serde::{Serialize, Serializer};
+
 /// Longest name of an object (apimachinery `pkg/api/validate/content`, `IsDNS1123Subdomain`).
-const MAX_NAME: usize = 253;
+pub const MAX_NAME: usize = 253;
+/// The characters that [`Glob::of_names`] reads, as a regular expression of JSON Schema.
+pub const NAME_PATTERN: &str = r"^[^\[\]{}()|^$+\\\s]*$";
 
 /// A glob: a name in which `*` matches any characters, including none. In a glob for names of Kubernetes, `?` matches one character.
 ///
@@ -13,14 +17,6 @@ pub struct Glob {
     pieces: Vec<String>,
     /// True if `?` matches any one character.
     has_single: bool,
-}
-
-/// A name that cannot be read as a glob.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` {cause}")]
-pub struct GlobError {
-    text: String,
-    cause: &'static str,
 }
 
 impl Glob {
@@ -40,8 +36,8 @@ impl Glob {
     }
 
     /// Reads a glob for names of Kubernetes. Refuses a regular expression or another kind of glob, which would never match.
-    pub fn of_names(text: &str) -> Result<Self, GlobError> {
-        let refused = |cause| Err(GlobError { text: text.to_owned(), cause });
+    pub fn of_names(text: &str) -> Result<Self, String> {
+        let refused = |cause| Err(format!("`{text}` {cause}"));
         if text.len() > MAX_NAME {
             return refused("is longer than the 253 characters of a name");
         }
@@ -103,6 +99,12 @@ impl Glob {
 impl fmt::Display for Glob {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.pieces.join("*"))
+    }
+}
+
+impl Serialize for Glob {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
     }
 }
 
@@ -183,7 +185,7 @@ mod tests {
 
     #[test]
     fn regular_expressions_are_refused() {
-        let refused = |text: &str| Glob::of_names(text).unwrap_err().to_string();
+        let refused = |text: &str| Glob::of_names(text).unwrap_err();
         assert_eq!(
             refused("Deployment|StatefulSet"),
             "`Deployment|StatefulSet` is not a glob: only `*` and `?` stand for other characters"

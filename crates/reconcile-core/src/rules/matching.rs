@@ -1,5 +1,7 @@
 //! The fields of a manifest and its live object that a pattern covers.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 use structured_merge::{FieldPath, ListKind, PathElement, Scalar, TypeRef, item_element};
 
@@ -125,15 +127,9 @@ fn items(
     }
     let wanted = by_element(manifest, schema);
     let there = by_element(live, schema);
-    let position = |list: &[(PathElement, usize)], element: &PathElement| {
-        list.binary_search_by(|(other, _)| other.cmp(element))
-            .ok()
-            .and_then(|place| list.get(place))
-            .map(|(_, index)| *index)
-    };
-    let mut enter = |element: &PathElement| {
-        let in_manifest = position(&wanted, element);
-        let in_live = position(&there, element);
+    let enter = |element: &PathElement| {
+        let in_manifest = wanted.get(element).copied();
+        let in_live = there.get(element).copied();
         let item = Sides {
             manifest: in_manifest.and_then(|index| manifest.get(index)),
             live: in_live.and_then(|index| live.get(index)),
@@ -153,20 +149,17 @@ fn items(
             descend(rest, item, schema.item(), &path.child(element.clone()), found);
         }
     };
-    for (element, _) in &wanted {
-        enter(element);
-    }
-    for (element, _) in there.iter().filter(|(element, _)| position(&wanted, element).is_none()) {
-        enter(element);
-    }
+    wanted.keys().chain(there.keys().filter(|element| !wanted.contains_key(element))).for_each(enter);
 }
 
 /// The positions of the items of a list, in the order of their keys or values. If several items have one, the first counts.
-fn by_element(items: &[Value], schema: TypeRef<'_>) -> Vec<(PathElement, usize)> {
-    let elements = items.iter().enumerate().filter_map(|(index, item)| Some((item_element(item, schema)?, index)));
-    let mut elements: Vec<_> = elements.collect();
-    elements.sort();
-    elements.dedup_by(|second, first| second.0 == first.0);
+fn by_element(items: &[Value], schema: TypeRef<'_>) -> BTreeMap<PathElement, usize> {
+    let mut elements = BTreeMap::new();
+    for (index, item) in items.iter().enumerate() {
+        if let Some(element) = item_element(item, schema) {
+            elements.entry(element).or_insert(index);
+        }
+    }
     elements
 }
 

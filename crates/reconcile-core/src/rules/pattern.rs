@@ -163,14 +163,7 @@ pub(super) fn refuse_protected(pattern: &FieldPattern) -> Result<(), PatternErro
 /// Returns true for a path that is compared even if a wider pattern or a manager covers it: the identity, and the label that
 /// pruning uses.
 pub(super) fn is_protected(path: &FieldPath) -> bool {
-    let is = |fields: &[&str]| {
-        let elements = path.elements();
-        elements.len() == fields.len()
-            && elements
-                .iter()
-                .zip(fields)
-                .all(|(element, name)| matches!(element, PathElement::Field(field) if field == name))
-    };
+    let is = |fields: &[&str]| *path == FieldPath::of(fields);
     IDENTITY.into_iter().any(is) || is(&["metadata", "labels", PART_OF])
 }
 

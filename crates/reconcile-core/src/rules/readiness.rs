@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use bounded_cel::Condition;
+use bounded_cel::{Condition, MAX_LENGTH};
 use kstatus::Readiness;
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::Value;
 use structured_merge::ObjectKey;
 
@@ -12,16 +14,22 @@ use super::rule::ObjectPattern;
 /// Most readiness rules of one configuration.
 pub const MAX_READINESS_RULES: usize = 100;
 
-/// A rule for the readiness of some objects.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A readiness rule.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ReadinessRule {
-    /// The objects.
+    /// The objects of the rule, which have a kind.
     pub target: ObjectPattern,
     /// True for an object that is ready.
+    #[schemars(with = "String", length(min = 1, max = MAX_LENGTH))]
     pub current: Condition,
     /// True for an object in progress.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>", length(min = 1, max = MAX_LENGTH))]
     pub in_progress: Option<Condition>,
     /// True for an object that has failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>", length(min = 1, max = MAX_LENGTH))]
     pub failed: Option<Condition>,
 }
 
@@ -54,20 +62,11 @@ impl ReadinessRule {
 /// The rules of a configuration, in their order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReadinessRules {
-    rules: Vec<Arc<ReadinessRule>>,
+    /// The rules.
+    pub rules: Vec<Arc<ReadinessRule>>,
 }
 
 impl ReadinessRules {
-    /// Number of rules.
-    pub fn len(&self) -> usize {
-        self.rules.len()
-    }
-
-    /// Returns true if there is no rule.
-    pub fn is_empty(&self) -> bool {
-        self.rules.is_empty()
-    }
-
     /// The first rule for an object.
     pub fn of(&self, key: &ObjectKey, manifest: &Value) -> Option<Arc<ReadinessRule>> {
         self.rules.iter().find(|rule| rule.target.matches(key, Some(manifest))).cloned()

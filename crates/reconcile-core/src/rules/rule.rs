@@ -1,34 +1,81 @@
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::Offset;
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 use structured_merge::ObjectKey;
 
-use super::glob::Glob;
-use super::pattern::FieldPattern;
+use super::glob::{Glob, MAX_NAME, NAME_PATTERN};
+use super::pattern::{FieldPattern, MAX_PATTERN};
 use crate::diagnostic::{Diagnostic, Location};
 use crate::object::Selector;
+use crate::owners::MAX_MANAGER;
 
 /// Most rules of one configuration.
 pub const MAX_RULES: usize = 500;
 /// Most fields and most managers of one rule, and most fields of one annotation.
 pub const MAX_FIELDS: usize = 50;
+/// Longest reason of a rule, in bytes.
+pub const MAX_REASON: usize = 1000;
 
-/// A rule that ignores fields of some objects.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// An ignore rule.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct IgnoreRule {
-    /// The objects.
+    /// The objects of the rule.
+    #[schemars(with = "Option<ObjectPattern>")]
     pub target: ObjectPattern,
     /// The fields; if empty, all fields that the managers own.
+    #[serde(flatten, serialize_with = "spelled")]
+    #[schemars(with = "Spellings")]
     pub fields: Vec<FieldPattern>,
-    /// The managers that must own the fields; if empty, the owner does not matter.
+    /// Only fields that one of these field managers owns, with `*` for any characters.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Option<Vec<String>>", length(min = 1, max = MAX_FIELDS), inner(length(min = 1, max = MAX_MANAGER)))]
     pub managers: Vec<Glob>,
-    /// The reason that users give.
+    /// The reason why the differences are ignored.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = MAX_REASON))]
     pub reason: Option<String>,
     /// The last day of the rule, in UTC.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>", regex(pattern = "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"))]
     pub expires: Option<Date>,
     /// The location in the input.
+    #[serde(skip)]
     pub location: Location,
+}
+
+/// The fields of a rule in the spellings in which they were read.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Spellings {
+    /// Paths as reports print them, such as `spec.containers[name=app].image` or `metadata.annotations[*]`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = MAX_FIELDS), inner(length(min = 1, max = MAX_PATTERN), regex(pattern = "^[^/.]")))]
+    fields: Option<Vec<String>>,
+    /// Fields as JSON pointers: `jsonPointers` in Argo CD, `paths` in Flux.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = MAX_FIELDS), inner(length(min = 1, max = MAX_PATTERN), regex(pattern = "^/")))]
+    json_pointers: Option<Vec<String>>,
+    /// Fields as plain paths of jq, as in Argo CD.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = MAX_FIELDS), inner(length(min = 1, max = MAX_PATTERN), regex(pattern = r"^\.")))]
+    jq_path_expressions: Option<Vec<String>>,
+}
+
+fn spelled<S: Serializer>(fields: &[FieldPattern], serializer: S) -> Result<S::Ok, S::Error> {
+    let those = |is_it: fn(&str) -> bool| {
+        let texts: Vec<String> = fields.iter().map(ToString::to_string).filter(|text| is_it(text)).collect();
+        (!texts.is_empty()).then_some(texts)
+    };
+    let spellings = Spellings {
+        fields: those(|text| !text.starts_with(['/', '.'])),
+        json_pointers: those(|text| text.starts_with('/')),
+        jq_path_expressions: those(|text| text.starts_with('.')),
+    };
+    spellings.serialize(serializer)
 }
 
 impl IgnoreRule {
@@ -41,7 +88,8 @@ impl IgnoreRule {
 /// The rules in force, in the order of the configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct IgnoreRules {
-    rules: Vec<IgnoreRule>,
+    /// The rules; the numbers of [`super::RuleRef::Configured`] are their positions.
+    pub rules: Vec<IgnoreRule>,
 }
 
 impl IgnoreRules {
@@ -61,40 +109,32 @@ impl IgnoreRules {
     pub fn followed_by(&self, others: impl IntoIterator<Item = IgnoreRule>) -> Self {
         Self { rules: self.rules.iter().cloned().chain(others).collect() }
     }
-
-    /// Returns true if there is no rule.
-    pub fn is_empty(&self) -> bool {
-        self.rules.is_empty()
-    }
-
-    /// Number of rules.
-    pub fn len(&self) -> usize {
-        self.rules.len()
-    }
-
-    /// The rules; the numbers of [`super::RuleRef::Configured`] are their positions.
-    pub fn iter(&self) -> impl Iterator<Item = &IgnoreRule> {
-        self.rules.iter()
-    }
-
-    /// The rule at a position.
-    pub fn get(&self, index: usize) -> Option<&IgnoreRule> {
-        self.rules.get(index)
-    }
 }
 
-/// The objects that a rule is for. A criterion that is left out matches every object.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// The objects of a rule; a key that is left out matches all.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ObjectPattern {
-    /// API group; the empty glob is the core group alone.
+    /// API group, with `*` for any characters; empty for the core group.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>", length(max = MAX_NAME), regex(pattern = NAME_PATTERN))]
     pub group: Option<Glob>,
-    /// Kind.
+    /// Kind, with `*` for any characters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>", length(max = MAX_NAME), regex(pattern = NAME_PATTERN))]
     pub kind: Option<Glob>,
-    /// Namespace; matches no cluster-scoped object.
+    /// Namespace, with `*` for any characters.
+    // It matches no cluster-scoped object.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>", length(max = MAX_NAME), regex(pattern = NAME_PATTERN))]
     pub namespace: Option<Glob>,
-    /// Name.
+    /// Name, with `*` for any characters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>", length(max = MAX_NAME), regex(pattern = NAME_PATTERN))]
     pub name: Option<Glob>,
-    /// Labels.
+    /// Labels of the manifest, such as `app=web,tier!=test`.
+    #[serde(rename = "labelSelector", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>", length(min = 1))]
     pub labels: Option<Selector>,
 }
 
@@ -127,9 +167,9 @@ mod tests {
             location,
         };
         let at = |time: &str| IgnoreRules::in_force(vec![rule.clone()], time.parse().unwrap());
-        assert_eq!(at("2027-01-31T23:59:59Z").0.len(), 1);
+        assert_eq!(at("2027-01-31T23:59:59Z").0.rules.len(), 1);
         let (rules, warnings) = at("2027-02-01T00:00:00Z");
-        assert!(rules.is_empty());
+        assert!(rules.rules.is_empty());
         assert_eq!(
             warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),
             ["c.yaml:7:3: this ignore rule expired on 2027-01-31 and is no longer applied"]

@@ -11,7 +11,7 @@ const BYTE_ORDER_MARK: &[u8] = "\u{FEFF}".as_bytes();
 /// The starts of the lines of a text, and the number of characters at regular intervals: a line of many MiB is neither copied nor
 /// counted for each of its mistakes.
 pub(crate) struct LineIndex {
-    starts: Vec<usize>,
+    pub starts: Vec<usize>,
     /// The number of characters before each block.
     before: Vec<usize>,
 }
@@ -27,11 +27,6 @@ impl LineIndex {
             before
         });
         Self { before: blocks.collect(), starts }
-    }
-
-    /// The offsets of the lines.
-    pub fn starts(&self) -> &[usize] {
-        &self.starts
     }
 
     /// The line with this number, from 1, of the same text.

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use structured_merge::{GroupVersionKind, builtin, builtin_kind};
 
 use super::*;
+use crate::formats::json;
 use crate::model::{EXIT_INCOMPLETE, EXIT_SUCCESS};
 use crate::theme::plain;
 
@@ -130,7 +131,7 @@ fn an_object_that_cannot_be_read_is_in_the_array_with_its_error() {
     let objects = [BlamedObject::new(&key, Err(&diagnostic)), blamed(&live("a", "b"), None)];
     assert_eq!(verdict(&objects).exit_code(false), EXIT_INCOMPLETE);
     assert_eq!(verdict(&objects[1..]).exit_code(false), EXIT_SUCCESS);
-    let array: Value = serde_json::from_str(&json(&objects)).unwrap();
+    let array: Value = serde_json::from_str(&json::document(&objects)).unwrap();
     crate::tests::schema::check_blame(&array);
     assert_eq!(array[0]["error"]["message"], "it does not exist");
     assert_eq!(array[0]["fields"], json!([]));

@@ -11,7 +11,7 @@ use crate::model::{Level, ObjectReport, Reports};
 use crate::view::View;
 use crate::words::conflict::conflict_hint;
 use crate::words::describe;
-use crate::words::findings::{DROPPED, Finding, FindingLocation, findings, worst};
+use crate::words::findings::{DROPPED, Finding, FindingLocation, findings};
 use crate::words::sentence::location;
 
 /// Number of annotations of a level that GitHub shows.
@@ -93,7 +93,7 @@ fn by_subject(found: Vec<Finding<'_>>) -> Vec<Vec<Finding<'_>>> {
 
 /// `count` findings of one object, of which `found` are known, at the location of the most important one.
 fn annotation<'r>(found: &[Finding<'r>], count: usize) -> Annotation<'r> {
-    let level = worst(found).unwrap_or(Level::Note);
+    let level = found.iter().map(|one| one.level).max().unwrap_or(Level::Note);
     let foremost = found.iter().find(|one| one.level == level);
     let (object, context) = foremost.map_or((None, None), |one| (one.object, one.context));
     let what = object.map_or_else(

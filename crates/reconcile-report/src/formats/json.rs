@@ -2,12 +2,13 @@
 
 use std::borrow::Cow;
 
+use reconcile_core::compare::FieldChange;
 use reconcile_core::manifest::Packed;
 use reconcile_core::text::{harmless_json, yaml};
 use serde::Serialize;
 use serde_json::json;
 
-use crate::model::{ChangeReport, ContextReport, ObjectReport, Reports};
+use crate::model::{ContextReport, ObjectReport, Reports};
 use crate::view::View;
 
 /// Longest object that is repeated as a whole without `--full`, in bytes of its JSON: definitions of kinds have a megabyte.
@@ -55,7 +56,7 @@ fn leave_out(object: &mut ObjectReport) {
 }
 
 /// The size of the object that a change is about as a whole, in bytes.
-fn size(change: &ChangeReport) -> usize {
+fn size(change: &FieldChange) -> usize {
     let is_whole = change.path.elements().is_empty();
     let value = change.live.as_ref().or(change.desired.as_ref()).filter(|_| is_whole);
     value.map_or(0, |value| value.with(|value| value.to_string().len()))

@@ -8,7 +8,6 @@ use reconcile_core::live::readiness::ObjectReadiness;
 use reconcile_core::text::harmless_json;
 use serde::Serialize;
 use serde_json::{Value, json};
-use structured_merge::ObjectKey;
 
 use super::json::shown_object;
 use crate::model::identity::KeyFields;
@@ -31,7 +30,7 @@ pub enum JsonlEvent<'e> {
         /// As above.
         stage: &'static str,
     },
-    /// The verdict on an object. A second one replaces the first, which was provisional.
+    /// The result of the comparison of an object. A second one replaces the first, which was provisional.
     Compared {
         /// The object as in `objects` of the report.
         object: Cow<'e, ObjectReport>,
@@ -76,11 +75,6 @@ impl<'e> JsonlEvent<'e> {
     /// An object as a line shows it, by one of the events above.
     pub fn of(object: &'e ObjectReport, view: &View, event: fn(Cow<'e, ObjectReport>) -> Self) -> Self {
         event(shown_object(object, view))
-    }
-
-    /// The readiness of an object.
-    pub fn readiness(key: &ObjectKey, readiness: &'e ObjectReadiness) -> Self {
-        Self::ObjectReadiness { object: key.into(), readiness }
     }
 
     /// The line, with a line end.

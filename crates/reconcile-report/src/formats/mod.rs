@@ -49,111 +49,48 @@ pub enum Render {
 
 /// All formats; the first is the default.
 pub const FORMATS: &[Format] = &[
+    format("text", "For people: the differences and a summary", Render::Text(text::render)),
     Format {
-        name: "text",
-        help: "For people: the differences and a summary",
-        render: Render::Text(text::render),
-        shows_versions: false,
-        has_remarks: true,
-        has_known: false,
-    },
-    Format {
-        name: "unified",
-        help: "For people: a patch, as `kubectl diff` prints it",
-        render: Render::Patch(unified::render),
         shows_versions: true,
-        has_remarks: true,
-        has_known: false,
+        ..format("unified", "For people: a patch, as `kubectl diff` prints it", Render::Patch(unified::render))
     },
+    Format { has_known: true, ..format("json", "For programs: the complete report", Render::Data(json::render)) },
     Format {
-        name: "json",
-        help: "For programs: the complete report",
-        render: Render::Data(json::render),
-        shows_versions: false,
-        has_remarks: true,
         has_known: true,
+        ..format("yaml", "For programs: the document of `json` as YAML", Render::Data(json::render_yaml))
     },
     Format {
-        name: "yaml",
-        help: "For programs: the document of `json` as YAML",
-        render: Render::Data(json::render_yaml),
-        shows_versions: false,
-        has_remarks: true,
         has_known: true,
+        ..format("jsonl", "For programs: one event per line, as it happens", Render::Lines(jsonl::render))
     },
     Format {
-        name: "jsonl",
-        help: "For programs: one event per line, as it happens",
-        render: Render::Lines(jsonl::render),
-        shows_versions: false,
-        has_remarks: true,
-        has_known: true,
-    },
-    Format {
-        name: "name",
-        help: "The names of what differs or was done, as `kubectl get -o name` prints them",
-        render: Render::Data(name::render),
-        shows_versions: false,
         has_remarks: false,
-        has_known: false,
+        ..format(
+            "name",
+            "The names of what differs or was done, as `kubectl get -o name` prints them",
+            Render::Data(name::render),
+        )
     },
+    format("markdown", "For a pull request: a comment, or the summary of a job", Render::Data(markdown::render)),
+    format("junit", "For test reports: a test case for each object", Render::Data(junit::render)),
+    format("sarif", "For code scanning: SARIF 2.1.0, with files and lines", Render::Data(sarif::render)),
+    format("github", "For GitHub workflows: annotations", Render::Data(github::render)),
+    format("gitlab", "For GitLab: a Code Quality report", Render::Data(gitlab::render)),
     Format {
-        name: "markdown",
-        help: "For a pull request: a comment, or the summary of a job",
-        render: Render::Data(markdown::render),
-        shows_versions: false,
-        has_remarks: true,
-        has_known: false,
-    },
-    Format {
-        name: "junit",
-        help: "For test reports: a test case for each object",
-        render: Render::Data(junit::render),
-        shows_versions: false,
-        has_remarks: true,
-        has_known: false,
-    },
-    Format {
-        name: "sarif",
-        help: "For code scanning: SARIF 2.1.0, with files and lines",
-        render: Render::Data(sarif::render),
-        shows_versions: false,
-        has_remarks: true,
-        has_known: false,
-    },
-    Format {
-        name: "github",
-        help: "For GitHub workflows: annotations",
-        render: Render::Data(github::render),
-        shows_versions: false,
-        has_remarks: true,
-        has_known: false,
-    },
-    Format {
-        name: "gitlab",
-        help: "For GitLab: a Code Quality report",
-        render: Render::Data(gitlab::render),
-        shows_versions: false,
-        has_remarks: true,
-        has_known: false,
-    },
-    Format {
-        name: "prometheus",
-        help: "For Prometheus: metrics for the textfile collector",
-        render: Render::Data(prometheus::render),
-        shows_versions: false,
-        has_remarks: true,
         has_known: true,
+        ..format("prometheus", "For Prometheus: metrics for the textfile collector", Render::Data(prometheus::render))
     },
-    Format {
-        name: "html",
-        help: "For people: one page to open in a browser, with filters, search and both sides of each difference",
-        render: Render::Data(html::render),
-        shows_versions: false,
-        has_remarks: true,
-        has_known: false,
-    },
+    format(
+        "html",
+        "For people: one page to open in a browser, with filters, search and both sides of each difference",
+        Render::Data(html::render),
+    ),
 ];
+
+/// A format without the data that only some have: versions and known differences.
+const fn format(name: &'static str, help: &'static str, render: Render) -> Format {
+    Format { name, help, render, shows_versions: false, has_remarks: true, has_known: false }
+}
 
 impl Format {
     /// Finds a format by its name.

@@ -43,25 +43,25 @@ mod tests {
 
     use super::*;
     use crate::model::{ContextReport, FailOn, Report};
-    use reconcile_core::compare::{FieldDiff, ObjectVerdict};
+    use reconcile_core::compare::ObjectDiff;
     use reconcile_core::diagnostic::{Code, Diagnostic};
     use reconcile_core::pass::Outcome;
 
-    fn object(kind: (&str, &str), name: &str, verdict: ObjectVerdict) -> ObjectReport {
+    fn object(kind: (&str, &str), name: &str, verdict: ObjectDiff) -> ObjectReport {
         let gvk = GroupVersionKind::new(kind.0, kind.1);
         ObjectReport::unwanted(&ObjectKey { gvk, namespace: Some("shop".to_owned()), name: name.to_owned() }, verdict)
     }
 
-    fn deletion() -> ObjectVerdict {
-        ObjectVerdict::Delete { live: serde_json::json!({}), reason: "gone".to_owned() }
+    fn deletion() -> ObjectDiff {
+        ObjectDiff::delete(serde_json::json!({}), "gone".to_owned())
     }
 
     fn objects() -> Vec<ObjectReport> {
         vec![
             object(("apps/v1", "Deployment"), "web", deletion()),
             object(("v1", "ConfigMap"), "a\nb", deletion()),
-            object(("v1", "ConfigMap"), "same", FieldDiff::none(reconcile_core::compare::Evidence::Proven).into()),
-            object(("v1", "ConfigMap"), "odd", ObjectVerdict::Unknown(Diagnostic::new(Code::Forbidden, "no"))),
+            object(("v1", "ConfigMap"), "same", ObjectDiff::in_sync(reconcile_core::compare::Evidence::Proven)),
+            object(("v1", "ConfigMap"), "odd", ObjectDiff::unknown(Diagnostic::new(Code::Forbidden, "no"))),
         ]
     }
 

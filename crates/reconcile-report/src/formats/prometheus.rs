@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::model::summary::tally;
-use crate::model::{ContextReport, Level, ObjectReport, Reports};
+use crate::model::{ContextReport, Level, ObjectReport, Report, Reports};
 use crate::view::View;
 use crate::words::{describe, findings};
 
@@ -88,21 +88,36 @@ fn with(labels: &Labels, name: &'static str, value: impl Into<String>) -> Labels
     labels
 }
 
+/// A metric that has a series for each of these words of a cluster, with its number.
+fn by_word<W: Into<String>, I: IntoIterator<Item = (W, usize)>>(
+    contexts: &[ContextReport],
+    (name, help): (&'static str, &'static str),
+    label: &'static str,
+    words: impl Fn(&Report) -> I,
+) -> Metric {
+    let mut samples = Vec::new();
+    for one in contexts {
+        let labels = labels(one);
+        samples.extend(words(&one.report).into_iter().map(|(word, count)| (with(&labels, label, word), count)));
+    }
+    Metric { name, help, samples }
+}
+
+/// The counts that a report has.
+fn known<W>(counts: impl IntoIterator<Item = (W, Option<usize>)>) -> impl Iterator<Item = (W, usize)> {
+    counts.into_iter().filter_map(|(word, count)| Some((word, count?)))
+}
+
 fn exit_code(contexts: &[ContextReport]) -> Metric {
-    let samples = contexts.iter().map(|one| {
-        let labels = with(&labels(one), "verdict", snake_case(&one.report.verdict));
-        (labels, usize::from(one.report.exit_code))
-    });
-    let help = "Exit code of the last run, with its verdict.";
-    Metric { name: "exit_code", help, samples: samples.collect() }
+    by_word(contexts, ("exit_code", "Exit code of the last run, with its verdict."), "verdict", |report| {
+        [(snake_case(&report.verdict), usize::from(report.exit_code))]
+    })
 }
 
 fn objects(contexts: &[ContextReport]) -> Metric {
-    let mut samples = Vec::new();
-    for one in contexts {
-        let counts = &one.report.summary;
-        let labels = labels(one);
-        let states = [
+    by_word(contexts, ("objects", "Objects of the last run, by the action that they need."), "action", |report| {
+        let counts = &report.summary;
+        known([
             ("in_sync", counts.in_sync),
             ("create", counts.create),
             ("update", counts.update),
@@ -110,69 +125,42 @@ fn objects(contexts: &[ContextReport]) -> Metric {
             ("delete", counts.delete),
             ("unknown", Some(counts.unknown)),
             ("kept", counts.kept.or_else(|| counts.create.and(Some(0)))),
-        ];
-        let found = states.into_iter().filter_map(|(state, count)| Some((with(&labels, "action", state), count?)));
-        samples.extend(found);
-    }
-    Metric { name: "objects", help: "Objects of the last run, by the action that they need.", samples }
+        ])
+    })
 }
 
 fn outcomes(contexts: &[ContextReport]) -> Metric {
-    let outcomes = |object: &ObjectReport| object.run.outcome.iter().map(snake_case).collect();
-    let samples = contexts.iter().flat_map(|one| counted(one, "outcome", outcomes));
-    Metric { name: "outcomes", help: "Objects of the last run, by outcome.", samples: samples.collect() }
+    by_word(contexts, ("outcomes", "Objects of the last run, by outcome."), "outcome", |report| {
+        tally(report.objects.iter().filter_map(|object| object.run.outcome.as_ref()).map(snake_case))
+    })
 }
 
 fn changes(contexts: &[ContextReport]) -> Metric {
-    let classes = |object: &ObjectReport| object.diff.changes.iter().map(|change| snake_case(&change.class)).collect();
-    let samples = contexts.iter().flat_map(|one| counted(one, "class", classes));
-    Metric { name: "changes", help: "Differences that the last run found, by class.", samples: samples.collect() }
-}
-
-/// Counts the objects of a cluster by these words.
-fn counted(
-    one: &ContextReport,
-    label: &'static str,
-    words: impl Fn(&ObjectReport) -> Vec<String>,
-) -> Vec<(Labels, usize)> {
-    let labels = labels(one);
-    let counts = tally(one.report.objects.iter().flat_map(words));
-    counts.into_iter().map(|(word, count)| (with(&labels, label, word), count)).collect()
+    by_word(contexts, ("changes", "Differences that the last run found, by class."), "class", |report| {
+        tally(report.objects.iter().flat_map(|object| &object.diff.changes).map(|change| snake_case(&change.class)))
+    })
 }
 
 fn fields(contexts: &[ContextReport]) -> Metric {
-    let mut samples = Vec::new();
-    for one in contexts {
-        let counts = &one.report.summary;
-        let labels = labels(one);
-        let counts = [
+    let help = "Fields that are not drift: ignored by rules, left by `--only`, or added by others.";
+    by_word(contexts, ("other_fields", help), "what", |report| {
+        let counts = &report.summary;
+        known([
             ("ignored", counts.ignored),
             ("left", counts.left.or_else(|| counts.ignored.and(Some(0)))),
             ("unmanaged", counts.unmanaged),
             ("unmanaged_manual", counts.unmanaged_manual),
             ("added_items", counts.added_items),
-        ];
-        let found = counts.into_iter().filter_map(|(what, count)| Some((with(&labels, "what", what), count?)));
-        samples.extend(found);
-    }
-    Metric {
-        name: "other_fields",
-        help: "Fields that are not drift: ignored by rules, left by `--only`, or added by others.",
-        samples,
-    }
+        ])
+    })
 }
 
 /// The differences of a baseline, where the run has one.
 fn baseline(contexts: &[ContextReport]) -> Metric {
-    let mut samples = Vec::new();
-    for one in contexts {
-        let counts = &one.report.summary;
-        let labels = labels(one);
-        let counts = [("known", counts.known), ("resolved", counts.resolved)];
-        let counts = counts.into_iter().filter_map(|(state, count)| Some((with(&labels, "state", state), count?)));
-        samples.extend(counts);
-    }
-    Metric { name: "baseline", help: "Differences that the baseline has as well, or alone.", samples }
+    let help = "Differences that the baseline has as well, or alone.";
+    by_word(contexts, ("baseline", help), "state", |report| {
+        known([("known", report.summary.known), ("resolved", report.summary.resolved)])
+    })
 }
 
 fn hooks(contexts: &[ContextReport]) -> Metric {
@@ -196,34 +184,25 @@ fn rules(contexts: &[ContextReport]) -> Metric {
 }
 
 fn requests(contexts: &[ContextReport]) -> Metric {
-    let mut samples = Vec::new();
-    for one in contexts {
-        let labels = labels(one);
-        let counts = serde_json::to_value(one.report.requests).unwrap_or_default();
-        for (verb, count) in counts.as_object().into_iter().flatten() {
-            let count = count.as_u64().and_then(|count| usize::try_from(count).ok()).unwrap_or_default();
-            samples.push((with(&labels, "verb", snake_case(verb)), count));
-        }
-    }
-    Metric { name: "requests", help: "Requests that the last run sent.", samples }
+    by_word(contexts, ("requests", "Requests that the last run sent."), "verb", |report| {
+        let Ok(Value::Object(counts)) = serde_json::to_value(report.requests) else { return Vec::new() };
+        let number = |count: &Value| count.as_u64().and_then(|count| usize::try_from(count).ok()).unwrap_or_default();
+        counts.iter().map(|(verb, count)| (snake_case(verb), number(count))).collect()
+    })
 }
 
 fn readiness(contexts: &[ContextReport]) -> Metric {
-    let mut samples = Vec::new();
-    for one in contexts {
-        let Some(counts) = &one.report.summary.readiness else { continue };
-        let labels = labels(one);
-        let states = [
-            ("current", counts.current),
-            ("in_progress", counts.in_progress),
-            ("failed", counts.failed),
-            ("terminating", counts.terminating),
-            ("not_found", counts.not_found),
-            ("unknown", counts.unknown),
-        ];
-        samples.extend(states.map(|(state, count)| (with(&labels, "state", state), count)));
-    }
-    Metric { name: "readiness", help: "Objects of the last run, by readiness.", samples }
+    by_word(contexts, ("readiness", "Objects of the last run, by readiness."), "state", |report| {
+        let counts = report.summary.readiness;
+        known([
+            ("current", counts.map(|counts| counts.current)),
+            ("in_progress", counts.map(|counts| counts.in_progress)),
+            ("failed", counts.map(|counts| counts.failed)),
+            ("terminating", counts.map(|counts| counts.terminating)),
+            ("not_found", counts.map(|counts| counts.not_found)),
+            ("unknown", counts.map(|counts| counts.unknown)),
+        ])
+    })
 }
 
 /// The objects that need a change.

@@ -15,6 +15,7 @@ use crate::model::{ContextReport, ObjectReport, Reports};
 use crate::theme::Theme;
 use crate::view::View;
 use crate::words::findings::Finding;
+use crate::words::sentence::location::encoded;
 use crate::words::styled::Role;
 use crate::words::value::line_diff::{MATCHED, grouped};
 use crate::words::{describe, findings};
@@ -98,7 +99,7 @@ pub fn files(reports: &Reports) -> Vec<FilePair> {
 
 fn pair(one: &ContextReport, object: &ObjectReport, names: &mut FileNames) -> Option<FilePair> {
     let whole = object.diff.changes.first();
-    let (live, desired) = match (object.diff.action, &object.details.versions) {
+    let (live, desired) = match (object.diff.action, &object.diff.notes.versions) {
         (Action::Create, _) => (None, Some(masked(whole?.desired.as_deref()?))),
         (Action::Delete, _) => (Some(masked(whole?.live.as_deref()?)), None),
         (Action::Update | Action::Replace, Some(versions)) => {
@@ -116,7 +117,7 @@ fn file_name(one: &ContextReport, object: &ObjectReport, names: &mut FileNames) 
     let namespace = object.key.namespace.as_deref().unwrap_or_default();
     let parts = [one.name(), &gvk.group, &gvk.version, &gvk.kind];
     let parts = parts.into_iter().filter(|part| !part.is_empty()).chain([namespace, &object.key.name]);
-    let mut name = parts.map(encoded).collect::<Vec<_>>().join(".");
+    let mut name = parts.map(|part| encoded(part, "-_.")).collect::<Vec<_>>().join(".");
     if name.starts_with('.') {
         name.insert(0, '_');
     }
@@ -144,18 +145,6 @@ impl FileNames {
             }
         }
     }
-}
-
-fn encoded(part: &str) -> String {
-    part.bytes().fold(String::new(), |mut name, byte| {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' => name.push(char::from(byte)),
-            other => {
-                let _ = write!(name, "%{other:02X}");
-            }
-        }
-        name
-    })
 }
 
 /// The remarks about an object next to its patch.
@@ -227,14 +216,14 @@ mod tests {
 
     use super::*;
     use crate::model::{Command, FailOn, Report};
-    use reconcile_core::compare::{Evidence, FieldDiff};
+    use reconcile_core::compare::{Evidence, ObjectDiff};
 
     #[test]
     fn names_of_files_are_safe_and_never_the_same() {
         let object = |name: &str| {
             let gvk = GroupVersionKind::new("rbac.authorization.k8s.io/v1", "ClusterRole");
             let key = ObjectKey { gvk, namespace: None, name: name.to_owned() };
-            ObjectReport::unwanted(&key, FieldDiff::none(Evidence::Proven).into())
+            ObjectReport::unwanted(&key, ObjectDiff::in_sync(Evidence::Proven))
         };
         let report = Report::compared(Command::Diff, Vec::new(), &FailOn::default());
         let one = ContextReport { context: None, server: None, report };

@@ -2,15 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use reconcile_core::compare::{Class, Conflict};
+use reconcile_core::compare::{Class, Conflict, FieldChange};
 use reconcile_core::manifest::Packed;
 use reconcile_core::owners::{AuditAnswer, Owner};
 use reconcile_core::pass::Outcome;
 use ring::digest::{SHA256, digest};
 use structured_merge::FieldPath;
 
+use crate::model::ObjectReport;
 use crate::model::object::disposition::Disposition;
-use crate::model::{ChangeReport, ObjectReport};
 use crate::words::label::outcome_name;
 
 /// The fewest objects whose equal changes are printed together.
@@ -40,7 +40,7 @@ type Position = (usize, usize);
 /// A change or a conflict of an object.
 #[derive(Clone, Copy)]
 enum Item<'r> {
-    Change(&'r ChangeReport),
+    Change(&'r FieldChange),
     Conflict(&'r Conflict),
 }
 
@@ -49,14 +49,14 @@ type Likeness<'r> = (Disposition, Option<&'static str>, Option<&'r str>, &'r Fie
 
 impl<'r> EqualChanges<'r> {
     /// Finds what three or more objects have in common, among the changes that are shown.
-    pub fn of(objects: &[&'r ObjectReport], is_shown: impl Fn(&ObjectReport, &ChangeReport) -> bool) -> Self {
+    pub fn of(objects: &[&'r ObjectReport], is_shown: impl Fn(&FieldChange) -> bool) -> Self {
         // Few changes have a path in common, so that few values are compared.
         let mut by_path: BTreeMap<Likeness<'r>, Vec<(Position, Item<'r>)>> = BTreeMap::new();
         for (at, object) in objects.iter().enumerate().filter(|(_, object)| can_share(object)) {
             let outcome = object.run.outcome.map(outcome_name);
             for (number, part) in parts(object) {
                 let (path, class) = match part {
-                    Item::Change(change) if !is_shown(object, change) => continue,
+                    Item::Change(change) if !is_shown(change) => continue,
                     Item::Change(change) => (&change.path, Some(change.class)),
                     Item::Conflict(conflict) => (&conflict.path, None),
                 };
@@ -128,7 +128,7 @@ fn parts(object: &ObjectReport) -> Vec<(usize, Item<'_>)> {
 }
 
 /// The conflicts that a change names.
-fn named_by(object: &ObjectReport, change: &ChangeReport) -> Vec<Conflict> {
+fn named_by(object: &ObjectReport, change: &FieldChange) -> Vec<Conflict> {
     let is_it = |one: &&Conflict| one.path == change.path && change.managers.contains(&one.owner);
     object.diff.conflicts.iter().filter(is_it).cloned().collect()
 }
@@ -190,7 +190,7 @@ fn common(objects: &[&ObjectReport], all: &[Vec<(Position, Item<'_>)>]) -> Optio
                 if change.class == Class::Conflict {
                     common.diff.conflicts.extend(named_by(first, change).into_iter().map(time));
                 }
-                common.diff.changes.push(ChangeReport { managers, removed_by, ..change.clone() });
+                common.diff.changes.push(FieldChange { managers, removed_by, ..change.clone() });
             }
             Item::Conflict(conflict) => {
                 let is_same = equal.all(|other| matches!(other, Item::Conflict(one) if one.owner == conflict.owner));
@@ -203,7 +203,7 @@ fn common(objects: &[&ObjectReport], all: &[Vec<(Position, Item<'_>)>]) -> Optio
 }
 
 /// The users who may have removed the field of a change, without times unless all parts have the same.
-fn common_removal(change: &ChangeReport, places: &[(Position, Item<'_>)]) -> Option<Box<AuditAnswer>> {
+fn common_removal(change: &FieldChange, places: &[(Position, Item<'_>)]) -> Option<Box<AuditAnswer>> {
     let is_same = |part: &Item<'_>| matches!(part, Item::Change(one) if one.removed_by == change.removed_by);
     let removed = change.removed_by.as_deref()?;
     Some(Box::new(if places.iter().all(|(_, part)| is_same(part)) { removed.clone() } else { removed.named() }))
@@ -215,9 +215,9 @@ fn timeless(conflict: Conflict) -> Conflict {
 
 #[cfg(test)]
 mod tests {
-    use reconcile_core::compare::{Action, Evidence, FieldChange, FieldDiff, ObjectVerdict};
+    use reconcile_core::compare::{Action, Evidence, ObjectDiff};
     use serde_json::json;
-    use structured_merge::{GroupVersionKind, ObjectKey, Op, Operation};
+    use structured_merge::{Change, GroupVersionKind, ObjectKey, Op, Operation};
 
     use super::*;
 
@@ -230,24 +230,23 @@ mod tests {
             manual: true,
             users: AuditAnswer::default(),
         });
-        FieldChange {
-            path: FieldPath::of(&["spec", field]),
-            op: Op::Change,
+        FieldChange::new(
+            Change {
+                path: FieldPath::of(&["spec", field]),
+                op: Op::Change,
+                from: Some(json!("before")),
+                to: Some(json!(desired)),
+            },
             class,
-            side: class.side(),
-            base: None,
-            live: Some(json!("before")),
-            desired: Some(json!(desired)),
-            managers: owner.into_iter().collect(),
-            defaulted: Vec::new(),
-        }
+        )
+        .with_managers(owner.into_iter().collect())
     }
 
     fn object(number: usize, changes: Vec<FieldChange>) -> ObjectReport {
         let gvk = GroupVersionKind::new("apps/v1", "Deployment");
         let key = ObjectKey { gvk, namespace: Some("shop".to_owned()), name: format!("web-{number}") };
-        let fields = FieldDiff { changes, ..FieldDiff::none(Evidence::Server) };
-        ObjectReport::unwanted(&key, ObjectVerdict::from(fields))
+        let fields = ObjectDiff { changes, ..ObjectDiff::in_sync(Evidence::Server) };
+        ObjectReport::unwanted(&key, fields.by_drift())
     }
 
     fn all(objects: &[ObjectReport]) -> Vec<&ObjectReport> {
@@ -255,8 +254,8 @@ mod tests {
     }
 
     /// Each change with its object, as the groups and the rests have it.
-    fn shown(objects: &[ObjectReport]) -> Vec<(String, ChangeReport)> {
-        let equal = EqualChanges::of(&all(objects), |_, _| true);
+    fn shown(objects: &[ObjectReport]) -> Vec<(String, FieldChange)> {
+        let equal = EqualChanges::of(&all(objects), |_| true);
         let mut shown = Vec::new();
         for (at, object) in objects.iter().enumerate() {
             for group in equal.beginning_at(at) {
@@ -275,11 +274,11 @@ mod tests {
     #[test]
     fn changes_of_three_objects_are_shown_together() {
         let bump = |second| change("version", Class::ChangedByOther, 2, Some(("helm", second)));
-        let own = ChangeReport::from(change("replicas", Class::Pending, 3, None));
+        let own = change("replicas", Class::Pending, 3, None);
         let mut objects: Vec<ObjectReport> =
             (0..3).map(|at| object(at, vec![bump(at as u64), change("a", Class::Pending, 1, None)])).collect();
         objects[1].diff.changes.insert(0, own.clone());
-        let equal = EqualChanges::of(&all(&objects), |_, _| true);
+        let equal = EqualChanges::of(&all(&objects), |_| true);
         let [group] = equal.beginning_at(0) else { panic!("{equal:?}") };
         assert_eq!(group.objects.len(), 3);
         // In the order of the first object, and without times that differ.
@@ -291,15 +290,15 @@ mod tests {
         assert_eq!(equal.rest_of(1, &objects[1]).unwrap().diff.changes, std::slice::from_ref(&own));
         assert_eq!(equal.rest_of(0, &objects[0]).unwrap().diff.changes, []);
         // Two are no group, and another value, class or manager is another change.
-        assert!(EqualChanges::of(&all(&objects[..2]), |_, _| true).grouped.is_empty());
+        assert!(EqualChanges::of(&all(&objects[..2]), |_| true).grouped.is_empty());
         for other in [
             change("version", Class::ChangedByOther, 9, Some(("helm", 0))),
             change("version", Class::Pending, 2, Some(("helm", 0))),
             change("version", Class::ChangedByOther, 2, Some(("kubectl-edit", 0))),
         ] {
             let mut objects = objects.clone();
-            objects[2].diff.changes = vec![other.into()];
-            assert!(EqualChanges::of(&all(&objects), |_, _| true).grouped.is_empty());
+            objects[2].diff.changes = vec![other];
+            assert!(EqualChanges::of(&all(&objects), |_| true).grouped.is_empty());
         }
         // Conflicts are equal by their field and their owner, and keep the sign of the objects.
         for object in &mut objects {
@@ -307,7 +306,7 @@ mod tests {
             let owner = change("x", Class::Conflict, 1, Some(("helm", 1))).managers.remove(0);
             object.diff.conflicts = vec![Conflict { path: FieldPath::of(&["spec", "x"]), owner }];
         }
-        let equal = EqualChanges::of(&all(&objects), |_, _| true);
+        let equal = EqualChanges::of(&all(&objects), |_| true);
         let [group] = equal.beginning_at(0) else { panic!("{equal:?}") };
         assert_eq!((group.common.diff.conflicts.len(), group.common.disposition()), (1, Disposition::Conflict));
         let rest = equal.rest_of(1, &objects[1]).unwrap();
@@ -336,9 +335,9 @@ mod tests {
                     object(at, changes.iter().map(made).collect())
                 })
                 .collect();
-            let plain = |(name, change): (String, ChangeReport)| {
+            let plain = |(name, change): (String, FieldChange)| {
                 let managers = owners(&change.managers);
-                format!("{name} {:?}", ChangeReport { managers, ..change })
+                format!("{name} {:?}", FieldChange { managers, ..change })
             };
             let mut shown: Vec<String> = shown(&objects).into_iter().map(plain).collect();
             let mut expected: Vec<String> = objects

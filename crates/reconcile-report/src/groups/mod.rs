@@ -4,9 +4,9 @@ mod equal_changes;
 
 use std::collections::BTreeMap;
 
-use reconcile_core::compare::Action;
+use reconcile_core::compare::{Action, FieldChange};
 
-use crate::model::{ChangeReport, ObjectReport};
+use crate::model::ObjectReport;
 use crate::view::Sort;
 use crate::words::sentence::shared_diagnostic::SharedDiagnostic;
 
@@ -15,19 +15,20 @@ pub(crate) use equal_changes::{ChangeGroup, EqualChanges};
 /// The parts of objects that a format shows.
 pub(crate) trait Shows {
     /// Returns true if a change is shown.
-    fn change(&self, change: &ChangeReport) -> bool;
+    fn change(&self, change: &FieldChange) -> bool;
 
-    /// The warnings of an object that are shown.
-    fn warnings<'o>(&self, object: &'o ObjectReport) -> Vec<&'o str>;
+    /// The warnings of an object that are shown: all, unless a format leaves some out.
+    fn warnings<'o>(&self, object: &'o ObjectReport) -> Vec<&'o str> {
+        object.messages.warnings.iter().map(String::as_str).collect()
+    }
 
     /// Returns true if something about an object is shown that is no change, no conflict, no error and no warning.
     fn more(&self, object: &ObjectReport) -> bool;
 
-    /// Returns true if nothing of these is shown of an object.
-    fn nothing(&self, object: &ObjectReport) -> bool {
+    /// Returns true if nothing of these is shown of an object, but for warnings.
+    fn nothing_but_warnings(&self, object: &ObjectReport) -> bool {
         !object.diff.changes.iter().any(|change| self.change(change))
             && object.diff.conflicts.is_empty()
-            && self.warnings(object).is_empty()
             && !self.more(object)
     }
 }
@@ -51,7 +52,7 @@ pub(crate) fn entries<'r>(objects: &[&'r ObjectReport], sort: Sort, shows: &impl
     if sort == Sort::Object {
         return objects.iter().map(|object| Entry::Object(object, None)).collect();
     }
-    let mut changes = EqualChanges::of(objects, |_, change| shows.change(change));
+    let mut changes = EqualChanges::of(objects, |change| shows.change(change));
     let mut groups = BTreeMap::new();
     for positions in alike(objects, sort, |object| Messages::of(object, shows)) {
         if let [first, _, ..] = positions[..] {
@@ -74,7 +75,9 @@ pub(crate) fn entries<'r>(objects: &[&'r ObjectReport], sort: Sort, shows: &impl
         }
         entries.push(match changes.rest_of(at, object) {
             None => Entry::Object(object, None),
-            Some(rest) if shows.nothing(&rest) => Entry::Grouped(object),
+            Some(rest) if shows.nothing_but_warnings(&rest) && shows.warnings(&rest).is_empty() => {
+                Entry::Grouped(object)
+            }
             Some(rest) => Entry::Object(object, Some(Box::new(rest))),
         });
     }
@@ -116,10 +119,8 @@ impl Messages {
         }
         let is_quiet = object.messages.error.is_none()
             && object.diff.action == Action::None
-            && object.diff.conflicts.is_empty()
             && !object.is_kept()
-            && !object.diff.changes.iter().any(|change| shows.change(change))
-            && !shows.more(object);
+            && shows.nothing_but_warnings(object);
         (is_quiet && !warnings.is_empty()).then_some(Self { diagnostic, warnings })
     }
 

@@ -4,10 +4,14 @@ use std::mem::take;
 use std::sync::Arc;
 
 use reconcile_core::diagnostic::{Diagnostic, Location};
+use structured_merge::SharedTypes;
 
 use super::parsed::{Parsed, ParsedContext, ParsedContexts, parsed};
 use crate::model::contexts::worst;
 use crate::model::{Command, FailOn, ObjectReport, Report, Summary, Verdict};
+
+/// A context and a server.
+pub(super) type Cluster = (Option<String>, Option<String>);
 
 /// One report, and its file.
 #[derive(Debug)]
@@ -46,7 +50,7 @@ impl MergeInput {
             Some(context) => contradiction(file, &format!("in the context `{context}`, {reason}")),
             None => contradiction(file, &reason),
         })?;
-        share_files(&mut report);
+        share_names(&mut report);
         Ok(Self { file: file.to_owned(), context, server, report })
     }
 
@@ -57,18 +61,20 @@ impl MergeInput {
     }
 
     /// The cluster of the report, if it names one: its context and the server.
-    pub(super) fn cluster(&self) -> Option<(Option<&str>, Option<&str>)> {
-        let cluster = self.report.cluster.as_ref();
-        let context = self.context();
-        let server = cluster.map(|cluster| cluster.server.as_str()).or(self.server.as_deref());
+    pub(super) fn cluster(&self) -> Option<Cluster> {
+        let context = self.context().map(ToOwned::to_owned);
+        let server = self.report.cluster.as_ref().map(|cluster| cluster.server.clone()).or_else(|| self.server.clone());
         (context.is_some() || server.is_some()).then_some((context, server))
     }
 }
 
-/// Keeps the name of a file once for all objects that come from it one after the other.
-fn share_files(report: &mut Report) {
+/// Keeps the names of a type once for all of its objects, and the name of a file for all objects that come from it one after the other.
+fn share_names(report: &mut Report) {
     let mut last: Option<Arc<str>> = None;
-    for source in report.objects.iter_mut().filter_map(|object| object.source.as_mut()) {
+    let mut types = SharedTypes::default();
+    for object in &mut report.objects {
+        types.share(&mut object.key.gvk);
+        let Some(source) = &mut object.source else { continue };
         match &last {
             Some(file) if *file == source.file => source.file = Arc::clone(file),
             _ => last = Some(Arc::clone(&source.file)),
@@ -150,7 +156,7 @@ fn made_again(report: &mut Report, gate: &FailOn) -> Report {
     if let Some(resolved) = report.summary.resolved {
         made = made.with_baseline(resolved);
     }
-    made = made.with_only(report.only.clone()).with_remove_added(report.remove_added.clone());
+    made = made.with_only(report.only.clone(), report.remove_added.clone());
     if let Some(set) = report.apply_set.take() {
         made = made.with_apply_set(set);
     }

@@ -56,8 +56,7 @@ fn pair(whole: &mut Report) {
     if whole.objects.len() < count {
         whole.summary.count_again(&whole.objects);
     }
-    let former = |object: &ObjectReport| Some(ObjectKey { name: object.renamed_from.clone()?, ..object.key.clone() });
-    let former: BTreeSet<ObjectKey> = whole.objects.iter().filter_map(former).collect();
+    let former: BTreeSet<ObjectKey> = whole.objects.iter().filter_map(ObjectReport::former).collect();
     whole.dropped.retain(|one| !former.contains(&one.key()));
     whole.summary.dropped = whole.dropped.len();
 }

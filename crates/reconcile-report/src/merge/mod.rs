@@ -12,6 +12,7 @@ use reconcile_core::object::Shard;
 pub use input::MergeInput;
 
 use crate::model::{Command, ContextReport, Report, Reports};
+use input::Cluster;
 use joined::joined;
 
 /// Merges reports: joins the shards of one run over each cluster, and puts the clusters side by side.
@@ -25,7 +26,7 @@ pub fn merged(parts: Vec<MergeInput>) -> Result<Reports, Diagnostic> {
     }
     let mut contexts = Vec::new();
     for (context, parts) in clusters {
-        let server = parts.iter().find_map(|part| part.cluster()?.1.map(ToOwned::to_owned));
+        let server = parts.iter().find_map(|part| part.cluster()?.1);
         let report = one(parts, &context)?;
         contexts.push(ContextReport { context: Some(context), server, report });
     }
@@ -47,11 +48,11 @@ fn same_command(parts: &[MergeInput]) -> Result<Command, Diagnostic> {
 /// The reports of each cluster, with its name, in the order in which the clusters are first named. The report of a run that did not
 /// reach a cluster belongs to the only cluster of the others.
 fn by_cluster(parts: Vec<MergeInput>) -> Result<Vec<(String, Vec<MergeInput>)>, Diagnostic> {
-    let known: BTreeSet<_> = parts.iter().filter_map(MergeInput::cluster).map(owned).collect();
+    let known: BTreeSet<_> = parts.iter().filter_map(MergeInput::cluster).collect();
     let only = known.first().filter(|_| known.len() == 1).cloned();
     let mut clusters: Vec<(Option<Cluster>, String, Vec<MergeInput>)> = Vec::new();
     for part in parts {
-        let cluster = part.cluster().map(owned);
+        let cluster = part.cluster();
         let is_part = part.report.shard.is_some();
         if cluster.is_none() && is_part && known.len() > 1 {
             let message = format!("{} does not say which cluster it is about", part.file);
@@ -70,13 +71,6 @@ fn by_cluster(parts: Vec<MergeInput>) -> Result<Vec<(String, Vec<MergeInput>)>, 
         clusters.push((cluster, name, vec![part]));
     }
     Ok(clusters.into_iter().map(|(_, name, parts)| (name, parts)).collect())
-}
-
-/// A context and a server.
-type Cluster = (Option<String>, Option<String>);
-
-fn owned((context, server): (Option<&str>, Option<&str>)) -> Cluster {
-    (context.map(ToOwned::to_owned), server.map(ToOwned::to_owned))
 }
 
 /// The report of one cluster.
@@ -108,24 +102,23 @@ fn checked(parts: &mut [MergeInput], cluster: &str) -> Result<Vec<Shard>, Diagno
         if let Some(other) = files.insert(shard, file) {
             return refused(format!("shard {shard} is in both {other} and {file}"), "merge each report once");
         }
-        if part.report.fail_on != first.report.fail_on {
-            let message = format!("the runs of {} and {file} fail on different classes", first.file);
-            return refused(message, "run all shards with the same flags");
-        }
-        if part.report.only != first.report.only {
-            let message = format!("the runs of {} and {file} resolve different differences (`--only`)", first.file);
-            return refused(message, "run all shards with the same flags");
-        }
-        if part.report.remove_added != first.report.remove_added {
-            let message = format!(
-                "the runs of {} and {file} remove the additions of different managers (`--remove-added`)",
-                first.file
-            );
+        if let Some(what) = other_flags(&part.report, &first.report) {
+            let message = format!("the runs of {} and {file} {what}", first.file);
             return refused(message, "run all shards with the same flags");
         }
         objects(part, shard, &mut places)?;
     }
     Ok((0..count).map(|index| Shard { index, count }).filter(|shard| !files.contains_key(shard)).collect())
+}
+
+/// The first way in which the flags of two runs differ.
+fn other_flags(one: &Report, other: &Report) -> Option<&'static str> {
+    let flags = [
+        (one.fail_on == other.fail_on, "fail on different classes"),
+        (one.only == other.only, "resolve different differences (`--only`)"),
+        (one.remove_added == other.remove_added, "remove the additions of different managers (`--remove-added`)"),
+    ];
+    flags.into_iter().find(|(is_same, _)| !is_same).map(|(_, what)| what)
 }
 
 /// Checks that several reports of one cluster are those of shards.

@@ -3,7 +3,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use structured_merge::ObjectKey;
 
-use super::identity::key;
+use super::identity::{KeyFields, key};
 
 /// The apply set of a run.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -60,15 +60,9 @@ impl ParentInfo {
 impl ApplySetInfo {
     /// The set with this id and this parent.
     pub fn new(id: &str, parent: &ObjectKey, action: ParentAction) -> Self {
-        let ObjectKey { gvk, namespace, name } = parent.clone();
-        let parent = ParentInfo { api_version: gvk.api_version(), kind: gvk.kind, namespace, name, action };
+        let KeyFields { api_version, kind, namespace, name } = parent.into();
+        let parent = ParentInfo { api_version, kind, namespace, name, action };
         Self { id: id.to_owned(), parent, deletes_in: Vec::new(), pruned_by: None }
-    }
-
-    /// Sets the namespaces with deletions that no manifest names.
-    pub fn deleting_in(mut self, namespaces: Vec<String>) -> Self {
-        self.deletes_in = namespaces;
-        self
     }
 
     /// Describes the namespaces with deletions that no manifest names: ``namespaces `a` and `b`, which no manifest names``;

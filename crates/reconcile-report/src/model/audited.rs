@@ -1,13 +1,12 @@
 //! The users of an audit log, in reports: the questions about the objects, and their answers.
 
 use reconcile_core::audit::{AuditQuestion, AuditSearch, AuditedObject, FirstWrite};
-use reconcile_core::compare::Class;
-use reconcile_core::own::Transfer;
+use reconcile_core::compare::{Class, FieldChange};
+use reconcile_core::owners::Transfer;
 use reconcile_core::owners::{ObjectTimes, Owner, Reach};
 use structured_merge::{FieldPath, ObjectKey};
 
 use super::object::ObjectReport;
-use super::object::change::ChangeReport;
 
 /// Something in whose owners an audit log may name users.
 pub trait Audited {
@@ -24,7 +23,7 @@ pub enum AuditedItem<'f> {
     /// An owner of the field at a path, and the first write that counts.
     Owner(&'f mut Owner, &'f FieldPath, Reach),
     /// A change whose object or field may have been removed.
-    Removal(&'f mut ChangeReport),
+    Removal(&'f mut FieldChange),
 }
 
 /// The questions about the objects of a report: their numbers in the search, in the order in which the objects are visited.
@@ -101,7 +100,7 @@ impl Audited for ObjectReport {
         for change in &mut self.diff.changes {
             let is_taken = matches!(change.class, Class::ChangedByOther | Class::Conflict);
             let reach = if is_taken { Reach::LastApply } else { Reach::Creation };
-            let ChangeReport { managers, path, .. } = change;
+            let FieldChange { managers, path, .. } = change;
             for owner in managers {
                 visit(AuditedItem::Owner(owner, path, reach));
             }

@@ -1,8 +1,6 @@
 //! The classes of changes: one row for each, with the words that reports, formats and the command line have for it.
 
-use reconcile_core::compare::{Class, Side};
-
-use super::object::change::ChangeReport;
+use reconcile_core::compare::{Class, FieldChange};
 
 /// The classes, the first in rules and lists the ones that matter most.
 pub static CLASSES: [ClassInfo; 13] = [
@@ -184,17 +182,12 @@ impl ClassInfo {
     }
 
     /// The level of a change. What others added is a difference only where an apply takes it out.
-    pub(crate) fn level_of(change: &ChangeReport) -> Level {
+    pub(crate) fn level_of(change: &FieldChange) -> Level {
         if change.class == Class::Unmanaged && change.is_drift() {
             Level::Warning
         } else {
             Self::of(change.class).level
         }
-    }
-
-    /// The side that changed, of all changes of an object; `None` if none of them is drift.
-    pub(crate) fn side_of(changes: &[ChangeReport]) -> Option<Side> {
-        Side::of_all(changes.iter().filter_map(|change| change.side))
     }
 }
 

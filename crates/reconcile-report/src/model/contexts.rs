@@ -64,15 +64,10 @@ pub struct ContextsSummary {
     /// Number of contexts.
     pub contexts: usize,
     /// Number of contexts by result.
-    #[serde(serialize_with = "by_verdict")]
     pub verdicts: BTreeMap<Verdict, usize>,
     /// The objects of all contexts.
     #[serde(flatten)]
     pub objects: Summary,
-}
-
-fn by_verdict<S: Serializer>(verdicts: &BTreeMap<Verdict, usize>, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_map(verdicts)
 }
 
 /// The worst result of several reports, and its exit code.

@@ -98,14 +98,14 @@ pub enum Command {
 #[serde(rename_all = "camelCase")]
 pub struct KeyFields {
     /// As in the manifest.
-    api_version: String,
+    pub(crate) api_version: String,
     /// As in the manifest.
-    kind: String,
+    pub(crate) kind: String,
     /// Absent for a cluster-scoped object.
     #[serde(skip_serializing_if = "Option::is_none")]
-    namespace: Option<String>,
+    pub(crate) namespace: Option<String>,
     /// Its name.
-    name: String,
+    pub(crate) name: String,
 }
 
 impl From<&ObjectKey> for KeyFields {

@@ -13,7 +13,7 @@ use structured_merge::ObjectKey;
 use super::apply_set::ApplySetInfo;
 use super::diagnostic;
 use super::diagnostic::DiagnosticEntry;
-use super::identity::{Command, ConfigurationInfo, StartTime, ToolInfo, key};
+use super::identity::{Command, ConfigurationInfo, KeyFields, StartTime, ToolInfo, key};
 use super::object::renamed::{FormerObject, paired};
 use super::object::{ObjectMessages, ObjectReport};
 use super::summary::Summary;
@@ -129,10 +129,8 @@ pub struct DroppedObject {
 impl DroppedObject {
     /// The object of a target that only the base has.
     pub fn new(key: &ObjectKey, source: Source) -> Self {
-        let ObjectKey { gvk, namespace, name } = key;
-        let api_version = gvk.api_version();
-        let kind = gvk.kind.clone();
-        Self { api_version, kind, namespace: namespace.clone(), name: name.clone(), source }
+        let KeyFields { api_version, kind, namespace, name } = key.into();
+        Self { api_version, kind, namespace, name, source }
     }
 
     /// The identity of the object.
@@ -203,7 +201,8 @@ impl Report {
         };
         let mut report = Self::stopped(command, verdict, Vec::new());
         report.exit_code = verdict.exit_code(gate.exit_zero || !fails);
-        Self { fail_on: gate.names(), summary: Summary::of(&objects), objects, ..report }
+        let fail_on = gate.classes.iter().map(|class| class.name()).collect();
+        Self { fail_on, summary: Summary::of(&objects), objects, ..report }
     }
 
     /// The report of a comparison, in which a generated object and its former one of another name are one; `formers` are those that stay.
@@ -236,8 +235,7 @@ impl Report {
     /// The report of a run that gave fields to a manager, or of one that only shows which (`has_written`). A field that differs could
     /// not be given.
     pub fn handed_over(objects: Vec<ObjectReport>, has_written: bool) -> Self {
-        let differs =
-            |object: &ObjectReport| object.diff.changes.iter().any(super::object::change::ChangeReport::is_drift);
+        let differs = |object: &ObjectReport| object.diff.has_drift();
         let verdict = if objects.iter().any(|object| object.is_incomplete() || differs(object)) {
             Verdict::Incomplete
         } else if has_written {
@@ -329,8 +327,10 @@ impl Report {
         self
     }
 
-    /// Names the differences that the run resolves, if they were chosen, and counts the others.
-    pub fn with_only(mut self, classes: Vec<&'static str>) -> Self {
+    /// Names the differences that the run resolves, if they were chosen, and counts the others; and the field managers whose additions it
+    /// removes.
+    pub fn with_only(mut self, classes: Vec<&'static str>, remove_added: Option<BTreeSet<String>>) -> Self {
+        self.remove_added = remove_added;
         if !classes.is_empty() {
             self.only = classes;
             self.summary.left = Some(self.objects.iter().map(|object| object.diff.left.len()).sum());
@@ -362,25 +362,12 @@ impl Report {
         self
     }
 
-    /// Names the field managers whose additions the run removes.
-    pub fn with_remove_added(self, managers: Option<BTreeSet<String>>) -> Self {
-        Self { remove_added: managers, ..self }
-    }
-
-    /// Sets the number of hooks that the run left out.
-    pub fn with_hooks(mut self, left_out: usize) -> Self {
-        self.summary.hooks = left_out;
-        self
-    }
-
     /// Adds the objects that only the base has and that exist, and the number of objects that were left out because their manifests are
     /// those of the base.
     pub fn with_rest_of_base(mut self, dropped: Vec<DroppedObject>, unchanged: Option<usize>) -> Self {
         if !dropped.is_empty() {
             let mut keys: BTreeSet<ObjectKey> = self.objects.iter().map(|object| object.key.clone()).collect();
-            let former =
-                |object: &ObjectReport| Some(ObjectKey { name: object.renamed_from.clone()?, ..object.key.clone() });
-            keys.extend(self.objects.iter().filter_map(former));
+            keys.extend(self.objects.iter().filter_map(ObjectReport::former));
             self.dropped.extend(dropped.into_iter().filter(|one| !keys.contains(&one.key())));
         }
         self.summary.dropped = self.dropped.len();

@@ -2,6 +2,7 @@ use std::collections::BTreeMap;
 
 use reconcile_core::compare::{Action, Evidence, Side};
 use reconcile_core::live::readiness::ReadinessState;
+use reconcile_core::rare::is_zero;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -112,11 +113,6 @@ pub struct ReadinessCounts {
     pub unknown: usize,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
-fn is_zero(count: &usize) -> bool {
-    *count == 0
-}
-
 impl Summary {
     /// Adds the counts of another report.
     pub(crate) fn add(&mut self, other: &Self) {
@@ -211,21 +207,14 @@ impl Summary {
             conflict: Some(count(&|object| !object.diff.conflicts.is_empty())),
             adopted: Some(count(&ObjectReport::is_ownership_only)),
             added_items: Some(objects.iter().map(|object| object.diff.added_items.len()).sum()),
-            unmanaged: Some(objects.iter().map(|object| object.details.unmanaged.fields).sum()),
-            unmanaged_manual: Some(objects.iter().map(|object| object.details.unmanaged.manual).sum()),
+            unmanaged: Some(objects.iter().map(|object| object.diff.notes.unmanaged.fields).sum()),
+            unmanaged_manual: Some(objects.iter().map(|object| object.diff.notes.unmanaged.manual).sum()),
             ignored: Some(
                 objects.iter().flat_map(|object| &object.diff.ignored).map(|ignored| ignored.paths.len()).sum(),
             ),
-            known: None,
-            resolved: None,
-            dropped: 0,
-            unchanged: None,
-            left: None,
             warnings: objects.iter().map(|object| object.messages.server_warnings).sum(),
-            hooks: 0,
-            not_deployed: 0,
-            kept: None,
             readiness: ReadinessCounts::of(objects),
+            ..Self::default()
         }
     }
 
@@ -233,11 +222,11 @@ impl Summary {
     pub(crate) fn count_again(&mut self, objects: &[ObjectReport]) {
         let Self { unmanaged, unmanaged_manual, resolved, dropped, unchanged, warnings, hooks, not_deployed, .. } =
             *self;
-        let changes = || objects.iter().flat_map(|object| &object.diff.changes);
-        let known = self.known.map(|_| changes().filter(|change| change.known && change.is_drift()).count());
-        let left = self.left.map(|_| objects.iter().map(|object| object.diff.left.len()).sum());
-        let kept = self.kept.map(|_| objects.iter().filter(|object| object.is_kept()).count());
-        let kept_counts = Self {
+        let changes = objects.iter().flat_map(|object| &object.diff.changes);
+        *self = Self {
+            known: self.known.map(|_| changes.filter(|change| change.known && change.is_drift()).count()),
+            left: self.left.map(|_| objects.iter().map(|object| object.diff.left.len()).sum()),
+            kept: self.kept.map(|_| objects.iter().filter(|object| object.is_kept()).count()),
             unmanaged,
             unmanaged_manual,
             resolved,
@@ -248,7 +237,6 @@ impl Summary {
             not_deployed,
             ..Self::of(objects)
         };
-        *self = Self { known, left, kept, ..kept_counts };
     }
 
     /// The counts of a run that ended before it compared anything.

@@ -1,13 +1,11 @@
 //! An unmanaged object, as a report names it.
 
-use std::fmt;
-
 use reconcile_core::plan::{FalseClaim, UnexplainedObject};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use structured_merge::ObjectKey;
 
-use super::identity::key;
+use super::identity::{KeyFields, key};
 
 /// An object that no manifest, owner or apply set explains, by its name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -28,10 +26,9 @@ pub struct UnmanagedObject {
 }
 
 impl From<&UnexplainedObject> for UnmanagedObject {
-    fn from(UnexplainedObject { key: ObjectKey { gvk, namespace, name }, claim }: &UnexplainedObject) -> Self {
-        let api_version = gvk.api_version();
-        let kind = gvk.kind.clone();
-        Self { api_version, kind, namespace: namespace.clone(), name: name.clone(), claim: *claim }
+    fn from(UnexplainedObject { key, claim }: &UnexplainedObject) -> Self {
+        let KeyFields { api_version, kind, namespace, name } = key.into();
+        Self { api_version, kind, namespace, name, claim: *claim }
     }
 }
 
@@ -50,12 +47,5 @@ impl UnmanagedObject {
     /// Its key.
     pub(crate) fn key(&self) -> ObjectKey {
         key(&self.api_version, &self.kind, self.namespace.clone(), self.name.clone())
-    }
-}
-
-/// `ConfigMap shop/web`
-impl fmt::Display for UnmanagedObject {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.key().fmt(f)
     }
 }

@@ -1,4 +1,4 @@
-use reconcile_core::compare::{Action, Class, Side};
+use reconcile_core::compare::{Action, Class, FieldChange, Side};
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::request::RequestError;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -7,7 +7,6 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::classes::ClassInfo;
 use super::object::ObjectReport;
-use super::object::change::ChangeReport;
 
 /// In sync (`diff`), everything applied (`apply`), or everything ready (`status`).
 pub const EXIT_SUCCESS: u8 = 0;
@@ -225,7 +224,7 @@ impl FailClass {
         match self {
             Self::Drift => object.differs() && !object.is_known(),
             Self::Manual => {
-                object.diff.added_items.len() > object.diff.known_added_items || new.any(ChangeReport::is_manual)
+                object.diff.added_items.len() > object.diff.known_added_items || new.any(FieldChange::is_manual)
             }
             Self::Replace => object.diff.action == Action::Replace && !object.is_known(),
             Self::Restart => object.restarts() && !object.is_known(),
@@ -283,11 +282,6 @@ impl FailOn {
                 object.diff.changes.retain(|change| !change.is_addition() || change.is_manual());
             }
         }
-    }
-
-    /// The names of the differences that make it fail, if they were chosen.
-    pub(crate) fn names(&self) -> Vec<&'static str> {
-        self.classes.iter().map(|class| class.name()).collect()
     }
 }
 

@@ -2,6 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use crate::view::View;
+use crate::words::styled::{Role, Styled};
+use crate::words::value::line_diff::{MATCHED, grouped};
+use crate::words::value::number::counted;
+use crate::words::why::why_in_full;
+use reconcile_core::compare::FieldChange;
 use reconcile_core::pull::kustomize::BuildChange;
 use reconcile_core::pull::{secret_lines, secret_lines_of_kustomization};
 use schemars::JsonSchema;
@@ -9,13 +15,6 @@ use serde::Serialize;
 use serde_json::Value;
 use similar::ChangeTag;
 use structured_merge::ObjectKey;
-
-use crate::model::ChangeReport;
-use crate::view::View;
-use crate::words::styled::{Role, Styled};
-use crate::words::value::line_diff::{MATCHED, grouped};
-use crate::words::value::number::counted;
-use crate::words::why::why_in_full;
 
 /// Lines of context, as in `diff -u`.
 const CONTEXT: usize = 3;
@@ -69,10 +68,9 @@ impl EditedFile {
         };
         let secret_old = hidden(&self.before);
         let secret_new = hidden(&self.after);
-        let mut text = Styled::new().with(Role::Name, format!("--- {}", self.file));
-        text.line_end();
-        text.push(Role::Name, format!("+++ {}", self.file));
-        text.line_end();
+        let mut text = Styled::new();
+        text.line(Role::Name, format!("--- {}", self.file));
+        text.line(Role::Name, format!("+++ {}", self.file));
         for group in grouped((MATCHED, CONTEXT), &old, &new) {
             let (Some(first), Some(last)) = (group.first(), group.last()) else { continue };
             let range = |start: usize, end: usize| format!("{},{}", start + usize::from(end > start), end - start);
@@ -81,8 +79,7 @@ impl EditedFile {
                 range(first.old_range().start, last.old_range().end),
                 range(first.new_range().start, last.new_range().end)
             );
-            text.push(Role::Note, header);
-            text.line_end();
+            text.line(Role::Note, header);
             for change in group.iter().flat_map(|op| op.iter_changes(&old, &new)) {
                 let is_secret = match (change.old_index(), change.new_index()) {
                     (Some(index), _) => secret_old.contains(&index),
@@ -104,19 +101,16 @@ fn line(text: &mut Styled, tag: ChangeTag, value: &str, is_secret: bool) {
     };
     let shown = value.strip_suffix('\n').unwrap_or(value);
     let shown = shown.strip_suffix('\r').unwrap_or(shown);
-    text.push(role, format!("{sign}{}", if is_secret { WITHHELD } else { shown }));
-    text.line_end();
+    text.line(role, format!("{sign}{}", if is_secret { WITHHELD } else { shown }));
     if !value.ends_with('\n') {
-        text.push(Role::Note, "\\ No newline at end of file");
-        text.line_end();
+        text.line(Role::Note, "\\ No newline at end of file");
     }
 }
 
 /// The question whether to write a change into its manifest, with the lines that change in the file.
-pub fn question(key: &ObjectKey, change: &ChangeReport, file: &EditedFile, view: &View) -> Styled {
+pub fn question(key: &ObjectKey, change: &FieldChange, file: &EditedFile, view: &View) -> Styled {
     let mut text = Styled::new().with(Role::Name, key.to_string()).with(Role::Plain, format!(" {}", change.path));
-    text.push(Role::Note, format!("  {}", why_in_full(change, view)).trim_end());
-    text.line_end();
+    text.line(Role::Note, format!("  {}", why_in_full(change, view)).trim_end());
     text.append(file.patch());
     text.with(Role::Name, format!("Write this into {}? [y,n,a,d,q,?] ", file.file))
 }
@@ -173,20 +167,17 @@ impl OtherOverlay {
             None if changes.is_empty() => format!("{directory} has the file as well, and its build stays as it is"),
             None => format!("{verb} {directory}: {}", counted(changes.len(), "value", "values")),
         };
-        text.push(Role::Note, head);
-        text.line_end();
+        text.line(Role::Note, head);
         for OverlayChange { object, path, before, after } in changes.iter().take(SHOWN) {
             let shown = |value: &Option<Value>| value.as_ref().map_or_else(|| "none".to_owned(), Value::to_string);
             let values = match (before, after) {
                 (None, None) => "differs".to_owned(),
                 _ => format!("{} → {}", shown(before), shown(after)),
             };
-            text.push(Role::Plain, format!("  {object} {path}: {values}"));
-            text.line_end();
+            text.line(Role::Plain, format!("  {object} {path}: {values}"));
         }
         if changes.len() > SHOWN {
-            text.push(Role::Note, format!("  and {} more", changes.len().saturating_sub(SHOWN)));
-            text.line_end();
+            text.line(Role::Note, format!("  and {} more", changes.len().saturating_sub(SHOWN)));
         }
         text
     }

@@ -1,9 +1,10 @@
 use reconcile_core::compare::{Class, FieldChange};
 use reconcile_core::owners::{AuditAnswer, Owner};
 use serde_json::{Value, json};
-use structured_merge::{FieldPath, GroupVersionKind, Op, Operation};
+use structured_merge::{Change, FieldPath, GroupVersionKind, Op, Operation};
 
 use super::*;
+use crate::formats::json::document;
 
 fn change(accepted: bool) -> PulledChange {
     let time = Some("2026-01-01T00:00:00Z".to_owned());
@@ -11,19 +12,18 @@ fn change(accepted: bool) -> PulledChange {
     let operation = Operation::Update;
     let owner =
         Owner { manager, operation, subresource: String::new(), time, manual: true, users: AuditAnswer::default() };
-    let change = FieldChange {
-        path: FieldPath::of(&["data", "colour"]),
-        op: Op::Change,
-        class: Class::ChangedByOther,
-        side: Class::ChangedByOther.side(),
-        base: None,
-        live: Some(json!("red")),
-        desired: Some(json!("green")),
-        managers: vec![owner],
-        defaulted: Vec::new(),
-    };
+    let change = FieldChange::new(
+        Change {
+            path: FieldPath::of(&["data", "colour"]),
+            op: Op::Change,
+            from: Some(json!("red")),
+            to: Some(json!("green")),
+        },
+        Class::ChangedByOther,
+    )
+    .with_managers(vec![owner]);
     let reason = (!accepted).then(|| "its value is an alias of another value in the file".to_owned());
-    PulledChange { change: change.into(), accepted, reason, is_declined: false, file: None, how: None }
+    PulledChange { change, accepted, reason, is_declined: false, file: None, how: None }
 }
 
 fn report(accepted: &[bool], dry_run: bool) -> PullReport {
@@ -63,7 +63,7 @@ fn report(accepted: &[bool], dry_run: bool) -> PullReport {
 fn documents_follow_their_schema() {
     let failure = Failure::invalid(Diagnostic::general("`pull` writes into files").with_hint("name them"));
     for report in [report(&[true, false], false), report(&[true], true), PullReport::stopped(failure, false)] {
-        let document: Value = serde_json::from_str(&report.json()).unwrap();
+        let document: Value = serde_json::from_str(&document(&report)).unwrap();
         crate::tests::schema::check_pull(&document);
     }
 }

@@ -1,12 +1,12 @@
 //! Groups of objects with something in common, in every format that has them, and the advice on conflicts.
 
-use reconcile_core::compare::{Class, Conflict, Evidence, FieldChange, FieldDiff, ObjectVerdict};
+use reconcile_core::compare::{Class, Conflict, Evidence, FieldChange, ObjectDiff};
 use reconcile_core::diagnostic::{Code, Diagnostic, Location};
 use reconcile_core::manifest::Source;
 use reconcile_core::owners::{AuditAnswer, Owner};
 use reconcile_core::text::width;
 use serde_json::json;
-use structured_merge::{FieldPath, GroupVersionKind, ObjectKey, Op, Operation};
+use structured_merge::{Change, FieldPath, GroupVersionKind, ObjectKey, Op, Operation};
 
 use super::formats::one_in;
 use crate::formats::Format;
@@ -22,7 +22,7 @@ fn shown_in(format: &str, objects: Vec<ObjectReport>, view: &View) -> String {
     one_in(Format::named(format).unwrap(), &report, view)
 }
 
-fn object(name: &str, file: &str, line: u32, verdict: ObjectVerdict) -> ObjectReport {
+fn object(name: &str, file: &str, line: u32, verdict: ObjectDiff) -> ObjectReport {
     let gvk = GroupVersionKind::new("v1", "ConfigMap");
     let key = ObjectKey { gvk, namespace: Some("shop".to_owned()), name: name.to_owned() };
     let source = Some(Source { file: file.into(), line, document: 1, template: None, items: Vec::new() });
@@ -30,23 +30,17 @@ fn object(name: &str, file: &str, line: u32, verdict: ObjectVerdict) -> ObjectRe
 }
 
 fn change(field: &str, class: Class, managers: Vec<Owner>) -> FieldChange {
-    FieldChange {
-        path: FieldPath::of(&["data", field]),
-        op: Op::Change,
+    FieldChange::new(
+        Change { path: FieldPath::of(&["data", field]), op: Op::Change, from: Some(json!("1")), to: Some(json!("2")) },
         class,
-        side: class.side(),
-        base: None,
-        live: Some(json!("1")),
-        desired: Some(json!("2")),
-        managers,
-        defaulted: Vec::new(),
-    }
+    )
+    .with_managers(managers)
 }
 
 fn changed(name: &str, line: u32, fields: &[&str]) -> ObjectReport {
     let changes = fields.iter().map(|field| change(field, Class::Pending, Vec::new())).collect();
-    let fields = FieldDiff { changes, ..FieldDiff::none(Evidence::Server) };
-    object(name, "m.yaml", line, ObjectVerdict::Update(fields))
+    let fields = ObjectDiff { changes, ..ObjectDiff::in_sync(Evidence::Server) };
+    object(name, "m.yaml", line, fields.by_drift())
 }
 
 /// An object in conflict with a manager about the field `a`.
@@ -61,8 +55,8 @@ fn contested(name: &str, line: u32, manager: &str) -> ObjectReport {
     };
     let changes = vec![change("a", Class::Conflict, vec![owner.clone()])];
     let conflicts = vec![Conflict { path: changes[0].path.clone(), owner }];
-    let fields = FieldDiff { changes, conflicts, ..FieldDiff::none(Evidence::Server) };
-    object(name, "m.yaml", line, ObjectVerdict::Update(fields))
+    let fields = ObjectDiff { changes, conflicts, ..ObjectDiff::in_sync(Evidence::Server) };
+    object(name, "m.yaml", line, fields.by_drift())
 }
 
 /// The rows of the table in Markdown, without its head.
@@ -124,14 +118,14 @@ fn a_conflict_that_a_change_names_is_shown_once() {
 #[test]
 fn equal_messages_of_objects_are_shown_once_in_every_format() {
     let warned = |at: u32| {
-        let fields = FieldDiff::none(Evidence::Server);
-        let mut object = object(&format!("c{at}"), "m.yaml", at, ObjectVerdict::InSync(fields));
+        let fields = ObjectDiff::in_sync(Evidence::Server);
+        let mut object = object(&format!("c{at}"), "m.yaml", at, fields.by_drift());
         object.messages.warnings.push("v1 ConfigMap is odd".to_owned());
         object
     };
     let refused = |at: u32| {
         let error = Diagnostic::new(Code::NotFound, "namespace `it` does not exist").with_hint("create it first");
-        object(&format!("c{at}"), "m.yaml", at, ObjectVerdict::Unknown(error))
+        object(&format!("c{at}"), "m.yaml", at, ObjectDiff::unknown(error))
     };
     for format in ["text", "markdown", "html"] {
         // The table of Markdown has them as well.
@@ -153,7 +147,7 @@ fn equal_messages_of_objects_are_shown_once_in_every_format() {
 fn a_mistake_in_a_template_is_named_by_both_of_its_locations() {
     let at = Location { file: "stdin".into(), line: Some(5), column: Some(18) };
     let mistake = Diagnostic { location: Some(at), ..Diagnostic::new(Code::Invalid, "unknown field `dta`") };
-    let mut object = object("c", "stdin", 3, ObjectVerdict::Unknown(mistake.with_hint("did you mean `data`?")));
+    let mut object = object("c", "stdin", 3, ObjectDiff::unknown(mistake.with_hint("did you mean `data`?")));
     object.source.as_mut().unwrap().template = Some("pay/templates/web.yaml".into());
     for format in ["markdown", "github", "gitlab", "junit", "sarif"] {
         let text = shown(format, vec![object.clone()]);
@@ -168,8 +162,8 @@ fn only_locations_that_fit_are_named() {
     let objects: Vec<ObjectReport> = (1..=6)
         .map(|at| {
             let changes = vec![change("a", Class::Pending, Vec::new())];
-            let fields = FieldDiff { changes, ..FieldDiff::none(Evidence::Server) };
-            object(&format!("c{at}"), &file(at), at, ObjectVerdict::Update(fields))
+            let fields = ObjectDiff { changes, ..ObjectDiff::in_sync(Evidence::Server) };
+            object(&format!("c{at}"), &file(at), at, fields.by_drift())
         })
         .collect();
     for (columns, places) in [(60, 1), (100, 1), (150, 2), (200, 3)] {

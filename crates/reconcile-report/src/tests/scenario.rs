@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use reconcile_core::compare::{
-    Action, Class, Conflict, Evidence, FieldChange, FieldDiff, IgnoredFields, ObjectVerdict, Reason, Replacement,
-    Versions,
+    Action, Class, Conflict, DiffNotes, Evidence, FieldChange, IgnoredFields, ObjectDiff, Replacement, Versions,
 };
 use reconcile_core::diagnostic::{Code, Diagnostic, Location};
 use reconcile_core::live::readiness::{ObjectReadiness, ReadinessState};
@@ -13,8 +12,9 @@ use reconcile_core::owners::{AuditAnswer, Owner};
 use reconcile_core::pass::Outcome;
 use reconcile_core::plan::UnexplainedObject;
 use reconcile_core::plan::deletion::{Deletion, DeletionKind};
+use reconcile_core::rare::Rare;
 use serde_json::{Value, json};
-use structured_merge::{FieldPath, GroupVersionKind, ObjectKey, Op, Operation, PathElement, Scalar};
+use structured_merge::{Change, FieldPath, GroupVersionKind, ObjectKey, Op, Operation, PathElement, Scalar};
 
 use crate::model::{
     ApplySetInfo, ClusterInfo, Command, ConfigurationInfo, ContextReport, FailOn, ObjectReport, ParentAction, Report,
@@ -47,20 +47,15 @@ fn change(path: FieldPath, class: Class, live: Option<Value>, desired: Option<Va
         (_, None) => Op::Remove,
         _ => Op::Change,
     };
-    FieldChange {
-        path,
-        op,
-        class,
-        side: class.side(),
-        base: None,
-        live,
-        desired,
-        managers: Vec::new(),
-        defaulted: Vec::new(),
-    }
+    let change = Change { path, op, from: live, to: desired };
+    FieldChange { side: class.side(), ..FieldChange::new(change, class) }
 }
 
-fn object(key: &ObjectKey, place: Option<(&str, u32)>, verdict: ObjectVerdict) -> ObjectReport {
+fn versions(live: Value, desired: Value) -> Rare<DiffNotes> {
+    DiffNotes { versions: Some(Arc::new(Versions { live, desired })), ..DiffNotes::default() }.into()
+}
+
+fn object(key: &ObjectKey, place: Option<(&str, u32)>, verdict: ObjectDiff) -> ObjectReport {
     let source =
         place.map(|(file, line)| Source { file: file.into(), line, template: None, document: 1, items: Vec::new() });
     ObjectReport { source, ..ObjectReport::unwanted(key, verdict) }
@@ -84,7 +79,7 @@ fn web(text: &str) -> ObjectReport {
     let live =
         json!({"kind": "Deployment", "metadata": {"labels": {text: "old"}, "name": "web"}, "spec": {"replicas": 5}});
     let desired = json!({"kind": "Deployment", "metadata": {"name": "web"}, "spec": {"replicas": 2}});
-    let fields = FieldDiff {
+    let fields = ObjectDiff {
         changes,
         ignored: vec![IgnoredFields {
             rule: ".kubectl-reconcile.yaml:4:3".to_owned(),
@@ -93,71 +88,55 @@ fn web(text: &str) -> ObjectReport {
             paths: vec![FieldPath::of(&["spec", "paused"])],
             managers: [("spec.paused".to_owned(), vec![text.to_owned()])].into(),
         }],
-        versions: Some(Arc::new(Versions { live, desired })),
-        ..FieldDiff::none(Evidence::Server)
+        notes: versions(live, desired),
+        ..ObjectDiff::in_sync(Evidence::Server)
     };
     let key = key("apps/v1", "Deployment", Some("shop"), "web");
-    let mut web = object(&key, Some(("./deploy/web.yaml", 12)), ObjectVerdict::Update(fields));
+    let mut web = object(&key, Some(("./deploy/web.yaml", 12)), fields.by_drift());
     web.details.lines.insert(FieldPath::of(&["spec", "replicas"]), 18);
     web.details.lines.insert(container("image"), 25);
     web.messages.warnings = vec!["unknown field `spec.imagee`".to_owned(), text.to_owned()];
     web
 }
 
-fn immutable() -> Reason {
-    let hint = Some("pass `--replace=immutable`".to_owned());
-    Reason { replacement: Replacement::NeedsFlag, text: "spec.template is immutable".to_owned(), hint }
-}
-
 fn objects(text: &str) -> Vec<ObjectReport> {
-    let replaced = FieldDiff {
+    let replaced = ObjectDiff {
+        action: Action::Replace,
+        replacement: Some(Replacement::NeedsFlag),
         changes: vec![change(
             FieldPath::of(&["spec", "selector"]),
             Class::Pending,
             Some(json!({"a": "b"})),
             Some(json!({"a": text})),
         )],
-        versions: Some(Arc::new(Versions { live: json!({"spec": "a"}), desired: json!({"spec": text}) })),
-        ..FieldDiff::none(Evidence::Local)
+        notes: versions(json!({"spec": "a"}), json!({"spec": text})),
+        ..ObjectDiff::in_sync(Evidence::Local)
     };
-    let conflict = FieldDiff {
+    let conflict = ObjectDiff {
         changes: vec![FieldChange {
             managers: vec![owner("kube-controller-manager", "scale")],
             ..change(FieldPath::of(&["spec", "replicas"]), Class::Conflict, Some(json!(7)), Some(json!(2)))
         }],
         conflicts: vec![Conflict { path: FieldPath::of(&["spec", "replicas"]), owner: owner(text, "scale") }],
-        versions: Some(Arc::new(Versions {
-            live: json!({"spec": {"replicas": 7}}),
-            desired: json!({"spec": {"replicas": 2}}),
-        })),
-        ..FieldDiff::none(Evidence::Server)
+        notes: versions(json!({"spec": {"replicas": 7}}), json!({"spec": {"replicas": 2}})),
+        ..ObjectDiff::in_sync(Evidence::Server)
     };
-    let secret = FieldDiff {
+    let secret = ObjectDiff {
         changes: vec![change(
             FieldPath::of(&["data", "pin"]),
             Class::Pending,
             Some(json!({"redacted": "#1"})),
             Some(json!({"redacted": "#2"})),
         )],
-        versions: Some(Arc::new(Versions {
-            live: json!({"data": {"pin": "*** (before)"}}),
-            desired: json!({"data": {"pin": "*** (after)"}}),
-        })),
-        ..FieldDiff::none(Evidence::Server)
+        notes: versions(json!({"data": {"pin": "*** (before)"}}), json!({"data": {"pin": "*** (after)"}})),
+        ..ObjectDiff::in_sync(Evidence::Server)
     };
-    let adopted = FieldDiff {
-        changes: vec![FieldChange {
-            path: FieldPath::root(),
-            op: Op::Change,
-            class: Class::Adopted,
-            side: Class::Adopted.side(),
-            base: None,
-            live: None,
-            desired: None,
-            managers: Vec::new(),
-            defaulted: Vec::new(),
-        }],
-        ..FieldDiff::none(Evidence::Proven)
+    let adopted = ObjectDiff {
+        changes: vec![FieldChange::new(
+            Change { path: FieldPath::root(), op: Op::Change, from: None, to: None },
+            Class::Adopted,
+        )],
+        ..ObjectDiff::in_sync(Evidence::Proven)
     };
     let script = change(
         FieldPath::of(&["data", "run.sh"]),
@@ -165,7 +144,7 @@ fn objects(text: &str) -> Vec<ObjectReport> {
         Some(json!("#!/bin/sh\necho hullo\nexec nginx\n")),
         Some(json!(format!("#!/bin/sh\necho hello\nexec nginx\n{text}\n"))),
     );
-    let script = FieldDiff { changes: vec![script], ..FieldDiff::none(Evidence::Server) };
+    let script = ObjectDiff { changes: vec![script], ..ObjectDiff::in_sync(Evidence::Server) };
     let manifest = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "new"}, "data": {"a": text, "b": "two\nlines\n"}});
     let mistakes = [(6, "unknown field `replica` in `spec`"), (9, text)].map(|(line, message)| {
         let location = Location { file: "deploy/odd.yaml".into(), line: Some(line), column: Some(3) };
@@ -174,35 +153,35 @@ fn objects(text: &str) -> Vec<ObjectReport> {
     });
     let invalid = Diagnostic::new(Code::Invalid, "2 mistakes in the manifest").with_details(mistakes.to_vec());
     let map = |name: &str| key("v1", "ConfigMap", Some("shop"), name);
-    let pruned = ObjectVerdict::Delete { live: manifest.clone(), reason: "no longer in the manifests".to_owned() };
+    let pruned = ObjectDiff::delete(manifest.clone(), "no longer in the manifests".to_owned());
     let elsewhere = Deletion { needs: [DeletionKind::OtherNamespaces].into(), allowed: false };
-    let kept = ObjectVerdict::Kept { reason: format!("its annotation says so: {text}") };
-    let create = ObjectVerdict::Create { desired: manifest.into(), evidence: Evidence::Server };
+    let kept = ObjectDiff::kept(format!("its annotation says so: {text}"));
+    let create = ObjectDiff::create(manifest, Evidence::Server);
     vec![
         object(&map("new"), Some(("./deploy/new.yaml", 1)), create),
         web(text),
-        object(&map(text), Some(("stdin", 3)), ObjectVerdict::Update(script)),
+        object(&map(text), Some(("stdin", 3)), script.by_drift()),
         object(
             &key("apps/v1", "Deployment", Some("shop"), "scaled"),
             Some(("deploy/scaled.yaml", 1)),
-            ObjectVerdict::Update(conflict),
+            conflict.by_drift(),
         ),
         object(
             &key("batch/v1", "Job", Some("shop"), "migrate"),
             Some(("deploy/job.yaml", 3)),
-            ObjectVerdict::Replace { fields: replaced, reason: immutable() },
+            replaced.because("spec.template is immutable".to_owned(), Some("pass `--replace=immutable`".to_owned())),
         ),
-        object(&key("v1", "Secret", Some("shop"), "tls"), Some(("deploy/tls.yaml", 1)), ObjectVerdict::Update(secret)),
-        object(&key("v1", "Service", Some("shop"), "web"), Some(("deploy/web.yaml", 40)), adopted.into()),
+        object(&key("v1", "Secret", Some("shop"), "tls"), Some(("deploy/tls.yaml", 1)), secret.by_drift()),
+        object(&key("v1", "Service", Some("shop"), "web"), Some(("deploy/web.yaml", 40)), adopted),
         object(
             &key("rbac.authorization.k8s.io/v1", "ClusterRole", None, "system:web"),
             Some(("deploy/role.yaml", 1)),
-            FieldDiff::none(Evidence::Proven).into(),
+            ObjectDiff::in_sync(Evidence::Proven),
         ),
         object(
             &key("apps/v1", "Deployment", Some("shop"), "odd"),
             Some(("deploy/odd.yaml", 2)),
-            ObjectVerdict::Unknown(invalid),
+            ObjectDiff::unknown(invalid),
         ),
         object(&map("old"), None, pruned).with_deletion(Some(&elsewhere), None),
         object(&map("kept"), None, kept),
@@ -270,7 +249,7 @@ pub fn stopped(text: &str) -> Report {
 /// Nothing to do.
 pub fn quiet() -> Report {
     let role = key("rbac.authorization.k8s.io/v1", "ClusterRole", None, "system:web");
-    let objects = vec![object(&role, Some(("deploy/role.yaml", 1)), FieldDiff::none(Evidence::Proven).into())];
+    let objects = vec![object(&role, Some(("deploy/role.yaml", 1)), ObjectDiff::in_sync(Evidence::Proven))];
     Report::compared(Command::Diff, objects, &FailOn::default())
 }
 

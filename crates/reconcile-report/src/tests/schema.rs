@@ -11,6 +11,7 @@ use schemars::{Schema, json_schema};
 use serde_json::{Value, json};
 
 use crate::blame::BlamedObject;
+use crate::formats::json::document;
 use crate::model::{Report, Reports};
 use crate::pull::PullReport;
 use crate::saved_plan::{ManifestDigest, PlanBase, PlanFlags, SavedPlan, SecretCoverage};
@@ -80,7 +81,7 @@ fn a_plan_follows_its_schema() {
     let digests = report.objects.iter().map(|object| ManifestDigest::new(&object.key, "00ff".to_owned())).collect();
     let cluster = report.cluster.clone().unwrap();
     let plan = SavedPlan::of(&report, cluster, flags, SecretCoverage::NotCovered, digests);
-    let document: Value = serde_json::from_str(&plan.document()).unwrap();
+    let document: Value = serde_json::from_str(&document(&plan)).unwrap();
     assert!(!document["objects"].as_array().unwrap().is_empty());
     let root: Value = serde_json::from_str(&derived_plan()).unwrap();
     let schema = Validator { root: &root, is_complete: true };

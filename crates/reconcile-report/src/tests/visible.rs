@@ -3,12 +3,12 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use proptest::prelude::*;
-use reconcile_core::compare::{Action, Class, Evidence, FieldChange, FieldDiff, ObjectVerdict};
+use reconcile_core::compare::{Action, Class, Evidence, FieldChange, ObjectDiff};
 use reconcile_core::manifest::Packed;
 use reconcile_core::manifest::Source;
 use reconcile_core::object::certificates;
 use serde_json::{Value, json};
-use structured_merge::{FieldPath, GroupVersionKind, ObjectKey, Op};
+use structured_merge::{Change, FieldPath, GroupVersionKind, ObjectKey, Op};
 
 use super::formats::one_in;
 use crate::formats::FORMATS;
@@ -19,25 +19,20 @@ use crate::view::View;
 const READ: [&str; 7] = ["text", "markdown", "html", "github", "gitlab", "junit", "sarif"];
 
 fn report(kind: (&str, &str), changes: &[(&[&str], Value, Value)]) -> Report {
-    let changes = changes.iter().map(|(path, live, desired)| FieldChange {
-        path: FieldPath::of(path),
-        op: Op::Change,
-        class: Class::Pending,
-        side: Class::Pending.side(),
-        base: None,
-        live: Some(live.clone()),
-        desired: Some(desired.clone()),
-        managers: Vec::new(),
-        defaulted: Vec::new(),
+    let changes = changes.iter().map(|(path, live, desired)| {
+        FieldChange::new(
+            Change { path: FieldPath::of(path), op: Op::Change, from: Some(live.clone()), to: Some(desired.clone()) },
+            Class::Pending,
+        )
     });
-    let diff = FieldDiff { changes: changes.collect(), ..FieldDiff::none(Evidence::Server) };
+    let diff = ObjectDiff { changes: changes.collect(), ..ObjectDiff::in_sync(Evidence::Server) };
     let key = ObjectKey {
         gvk: GroupVersionKind::new(kind.0, kind.1),
         namespace: Some("shop".to_owned()),
         name: "it".to_owned(),
     };
     let source = Some(Source { file: "it.yaml".into(), line: 1, document: 1, template: None, items: Vec::new() });
-    let object = ObjectReport { source, ..ObjectReport::unwanted(&key, ObjectVerdict::Update(diff)) };
+    let object = ObjectReport { source, ..ObjectReport::unwanted(&key, diff.by_drift()) };
     Report::compared(Command::Diff, vec![object], &FailOn::default())
 }
 
@@ -193,7 +188,7 @@ fn certificates_of_new_objects_are_summarised() {
     ] {
         let mut report = report(kind, &[]);
         report.objects[0].diff.action = Action::Create;
-        report.objects[0].diff.changes = vec![FieldChange::missing(object.clone()).into()];
+        report.objects[0].diff.changes = vec![FieldChange::missing(object.clone())];
         let full = View { full: true, ..View::default() };
         for (name, text) in shown_in(&report, &["text", "markdown", "html"], full.clone()) {
             assert!(text.contains(sentence), "{name}: {text}");

@@ -7,7 +7,7 @@ use reconcile_core::manifest::ReleaseInfo;
 use reconcile_core::upgrade::{RefusedField, RefusedObject};
 use structured_merge::Operation;
 
-use super::value::number::grouped;
+use super::value::number::{first_of, grouped, some};
 use crate::model::ObjectReport;
 
 /// Field managers of tools that install whole applications, in order.
@@ -49,9 +49,8 @@ pub(crate) fn hints(objects: &[&ObjectReport]) -> Vec<String> {
     let hint = |(installer, objects): (&str, Vec<&ObjectReport>)| match objects.as_slice() {
         [object] => format!("{} is in conflict with `{installer}` only: {}", object.key, advice(installer, 1)),
         all => {
-            let count = all.len();
             let advice = advice(installer, all.len());
-            format!("{} objects are in conflict with `{installer}` only: {advice}", grouped(count))
+            format!("{} objects are in conflict with `{installer}` only: {advice}", grouped(all.len()))
         }
     };
     of_installers.into_iter().map(hint).collect()
@@ -85,11 +84,7 @@ fn advice(installer: &str, count: usize) -> String {
 /// the server side: a field that somebody else owns and that it changes is a conflict.
 pub fn upgrade_warning(objects: &[RefusedObject], release: &ReleaseInfo) -> Option<String> {
     let fields = || objects.iter().flat_map(|object| object.fields.iter().map(move |field| (object, field)));
-    let count = match fields().count() {
-        0 => return None,
-        1 => "1 field".to_owned(),
-        more => format!("{} fields", grouped(more)),
-    };
+    let count = some(fields().count(), "field", "fields")?;
     let named = |(object, field): (&RefusedObject, &RefusedField)| {
         let managers: Vec<&str> = field.managers.iter().take(NAMED).map(String::as_str).collect();
         let owners = if managers.is_empty() { String::new() } else { format!(" ({})", managers.join(", ")) };
@@ -110,23 +105,13 @@ pub fn upgrade_warning(objects: &[RefusedObject], release: &ReleaseInfo) -> Opti
         [] => String::new(),
         fields => format!(
             "; `apply` and `own` leave {} to an autoscaler or an ignore rule: take such a field out of the chart",
-            several(fields.iter().cloned())
+            first_of(fields.iter().cloned(), NAMED).join(", ")
         ),
     };
     Some(format!(
         "the next `helm upgrade` of {namespace}/{name} would refuse {count} that others own: {}; \
          {restore}give those with the values of the release to Helm with `kubectl reconcile own --from {from} -n {namespace}`, \
          take their values into the manifests with `kubectl reconcile pull`, or overwrite them with `helm upgrade --force-conflicts`{left_alone}",
-        several(fields().map(named))
+        first_of(fields().map(named), NAMED).join(", ")
     ))
-}
-
-/// The first of these, and the number of the others.
-fn several(all: impl Iterator<Item = String>) -> String {
-    let all: Vec<String> = all.collect();
-    let mut named: Vec<String> = all.iter().take(NAMED).cloned().collect();
-    if let Some(more @ 1..) = all.len().checked_sub(NAMED) {
-        named.push(format!("{} more", grouped(more)));
-    }
-    named.join(", ")
 }

@@ -1,12 +1,12 @@
 //! Deletions that somebody has to allow: the mark of each, and what is asked before them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use reconcile_core::compare::Action;
 use reconcile_core::plan::deletion::{Deletion, DeletionKind, prune_allow};
 
 use super::styled::{Role, Styled};
-use super::value::number::grouped;
+use super::value::number::{first_of, some};
 use crate::model::{ObjectReport, Report};
 
 /// The most objects of one kind of deletion that a question names.
@@ -36,45 +36,28 @@ fn reasons(needs: &BTreeSet<DeletionKind>) -> String {
 /// The deletions that are not allowed, counted: `3 deletions need --prune-allow=namespaces,most`; `None` if all are.
 pub(crate) fn clause(report: &Report) -> Option<String> {
     let needing = report.objects.iter().filter_map(deletion).filter(|deletion| !deletion.allowed);
-    let mut count = 0_usize;
-    let mut kinds = BTreeSet::new();
-    for deletion in needing {
-        count = count.saturating_add(1);
-        kinds.extend(&deletion.needs);
-    }
-    let flag = prune_allow(&kinds);
-    match count {
-        0 => None,
-        1 => Some(format!("1 deletion needs {flag}")),
-        more => Some(format!("{} deletions need {flag}", grouped(more))),
-    }
+    let needing: Vec<&Deletion> = needing.collect();
+    let kinds = needing.iter().flat_map(|deletion| &deletion.needs).copied().collect();
+    let deletions = some(needing.len(), "deletion needs", "deletions need")?;
+    Some(format!("{deletions} {}", prune_allow(&kinds)))
 }
 
 /// The deletions that a yes to the question of `--confirm` allows, with their objects; empty if there are none.
 pub(crate) fn asked(report: &Report) -> Styled {
     let mut text = Styled::new();
-    let mut of_kind: Vec<(DeletionKind, Vec<&ObjectReport>)> = Vec::new();
+    let mut of_kind: BTreeMap<DeletionKind, Vec<&ObjectReport>> = BTreeMap::new();
     for object in &report.objects {
         for kind in deletion(object).filter(|deletion| !deletion.allowed).iter().flat_map(|deletion| &deletion.needs) {
-            match of_kind.iter_mut().find(|(known, _)| known == kind) {
-                Some((_, objects)) => objects.push(object),
-                None => of_kind.push((*kind, vec![object])),
-            }
+            of_kind.entry(*kind).or_default().push(object);
         }
     }
-    of_kind.sort_by_key(|(kind, _)| *kind);
-    for (at, (kind, objects)) in of_kind.iter().enumerate() {
-        if at == 0 {
-            text.push(Role::Error, "a yes also allows these deletions:");
-            text.line_end();
-        }
-        let mut names: Vec<String> = objects.iter().take(NAMED).map(|object| object.key.to_string()).collect();
-        if let Some(more @ 1..) = objects.len().checked_sub(NAMED) {
-            names.push(format!("{} more", grouped(more)));
-        }
+    if !of_kind.is_empty() {
+        text.line(Role::Error, "a yes also allows these deletions:");
+    }
+    for (kind, objects) in of_kind {
+        let names = first_of(objects.iter().map(|object| object.key.to_string()), NAMED);
         text.push(Role::Error, format!("  {}", kind.word()));
-        text.push(Role::Plain, format!(" ({}): {}", kind.reason(), names.join(", ")));
-        text.line_end();
+        text.line(Role::Plain, format!(" ({}): {}", kind.reason(), names.join(", ")));
     }
     text
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use reconcile_core::compare::{Class, Conflict, IgnoredFields, Side};
+use reconcile_core::compare::{Class, Conflict, FieldChange, IgnoredFields, Side};
 use reconcile_core::owners::Owner;
 use reconcile_core::text::{end_within, one_line, visible, width};
 use serde_json::Value;
@@ -10,13 +10,13 @@ use structured_merge::{FieldPath, ObjectKey, Op, PathElement};
 
 use super::label;
 use super::users::{self, listed_managers};
-use super::value::certificate::summarised;
+use super::value::certificate::{self, summarised};
 use super::value::meaning::{self, Meaning};
-use super::value::number::{counted_objects, grouped};
+use super::value::number::{counted, counted_objects, grouped, some};
 use super::value::word_diff::Contrast;
 use super::value::{cut, inline, stays};
 use super::why::{owner_in_sentence, why};
-use crate::model::{ChangeReport, Command, ObjectReport, Report, Summary};
+use crate::model::{Command, ObjectReport, Report, Summary};
 
 /// Most fields that are named, the rest is counted.
 const NAMED: usize = 3;
@@ -41,7 +41,7 @@ const PATH: usize = 60;
 const MESSAGE: usize = 1_000;
 
 /// ``spec.replicas: 5 → 2 (changed by kubectl, scale)``, `the object does not exist` for all of it.
-pub(crate) fn change(change: &ChangeReport) -> String {
+pub(crate) fn change(change: &FieldChange) -> String {
     if change.path.elements().is_empty() {
         let removed = users::removed(change, ToOwned::to_owned);
         let removed = removed.map(|removed| format!("; {}", one_line(&removed, MESSAGE)));
@@ -58,7 +58,7 @@ pub(crate) fn change(change: &ChangeReport) -> String {
 }
 
 /// A change without its reason, for a cell of a table: `…containers[name=web].image: shop/web:1.2 → shop/web:1.3`.
-pub(crate) fn brief(change: &ChangeReport) -> String {
+pub(crate) fn brief(change: &FieldChange) -> String {
     let path = one_line(&change.path.to_string(), MESSAGE);
     let path = if width(&path) <= PATH { path } else { format!("…{}", end_within(&path, PATH)) };
     if change.is_following() {
@@ -68,7 +68,7 @@ pub(crate) fn brief(change: &ChangeReport) -> String {
 }
 
 /// A change without its reason: `spec.replicas: 5 → 2`, `data["app.json"] rate.burst: 500 → 200`.
-fn difference(change: &ChangeReport, path: &str, room: &Room) -> String {
+fn difference(change: &FieldChange, path: &str, room: &Room) -> String {
     match Meaning::of_change(change) {
         Some((Meaning::Layout(what), _, _)) => format!("{path}: {}", meaning::layout(what)),
         Some((Meaning::Parts(parts), _, _)) => {
@@ -99,7 +99,7 @@ fn first(differences: impl Iterator<Item = String>, room: &Room) -> String {
 }
 
 /// A difference inside of a value, whose own parts are not looked at.
-fn difference_inside(change: &ChangeReport, room: &Room) -> String {
+fn difference_inside(change: &FieldChange, room: &Room) -> String {
     let path = one_line(&change.path.to_string(), room.inner);
     if change.op == Op::Move {
         format!("{path}: another order")
@@ -108,10 +108,10 @@ fn difference_inside(change: &ChangeReport, room: &Room) -> String {
     }
 }
 
-fn values(change: &ChangeReport, columns: usize) -> String {
+fn values(change: &FieldChange, columns: usize) -> String {
     let value = |value: &Value| {
         let shown =
-            meaning::certificates(value).map_or_else(|| inline(&summarised(value)), |sentences| sentences.join("; "));
+            certificate::sentences(value).map_or_else(|| inline(&summarised(value)), |sentences| sentences.join("; "));
         visible(&cut::alone(&shown, columns)).into_owned()
     };
     match (&change.live, &change.desired) {
@@ -127,13 +127,13 @@ fn values(change: &ChangeReport, columns: usize) -> String {
 }
 
 /// The reason why a field differs, in a few words; empty if there is none.
-pub(crate) fn why_on_line(change: &ChangeReport) -> String {
+pub(crate) fn why_on_line(change: &FieldChange) -> String {
     let owners =
         |managers: &[Owner]| one_line(&managers.iter().map(owner_in_sentence).collect::<Vec<_>>().join("; "), MESSAGE);
     why(change, owners)
 }
 
-fn whole_object(change: &ChangeReport) -> &'static str {
+fn whole_object(change: &FieldChange) -> &'static str {
     match change.class {
         Class::Missing if change.side == Some(Side::Manifest) => "the object is new in the manifests",
         Class::Missing if change.side == Some(Side::Cluster) => "the object was deleted in the cluster",
@@ -176,25 +176,17 @@ pub(crate) fn state(object: &ObjectReport) -> &'static str {
 
 /// `12 known differences: --show-known`, and how many differences of the baseline are gone. `None` without a baseline.
 pub(crate) fn baseline(summary: &Summary) -> Option<String> {
-    let known = match summary.known? {
-        0 => "no known differences".to_owned(),
-        1 => "1 known difference: --show-known".to_owned(),
-        more => format!("{} known differences: --show-known", grouped(more)),
-    };
-    Some(match summary.resolved {
-        None | Some(0) => known,
-        Some(1) => format!("{known}; 1 difference of the baseline is gone"),
-        Some(more) => format!("{known}; {} differences of the baseline are gone", grouped(more)),
-    })
+    let known = some(summary.known?, "known difference: --show-known", "known differences: --show-known");
+    let gone = "difference of the baseline is gone";
+    let gone = some(summary.resolved.unwrap_or_default(), gone, "differences of the baseline are gone");
+    let known = known.unwrap_or_else(|| "no known differences".to_owned());
+    Some(gone.map_or_else(|| known.clone(), |gone| format!("{known}; {gone}")))
 }
 
 /// `1 object is no longer in the manifests and stays; 996 unchanged in the manifests and not compared`. `None` if there are none.
 pub(crate) fn rest_of_base(summary: &Summary) -> Option<String> {
-    let dropped = match summary.dropped {
-        0 => None,
-        1 => Some("1 object is no longer in the manifests, and stays".to_owned()),
-        more => Some(format!("{} objects are no longer in the manifests, and stay", grouped(more))),
-    };
+    let one = "object is no longer in the manifests, and stays";
+    let dropped = some(summary.dropped, one, "objects are no longer in the manifests, and stay");
     let unchanged =
         summary.unchanged.map(|count| format!("{} unchanged in the manifests, and not compared", grouped(count)));
     let clauses: Vec<String> = dropped.into_iter().chain(unchanged).collect();
@@ -203,19 +195,12 @@ pub(crate) fn rest_of_base(summary: &Summary) -> Option<String> {
 
 /// `2 warnings of the server`; `None` if there are none.
 pub(crate) fn server_warnings(summary: &Summary) -> Option<String> {
-    Some(match summary.warnings {
-        0 => return None,
-        1 => "1 warning of the server".to_owned(),
-        count => format!("{} warnings of the server", grouped(count)),
-    })
+    some(summary.warnings, "warning of the server", "warnings of the server")
 }
 
 /// `4 differences left by --only`. `None` without the flag.
 pub(crate) fn left_by_only(summary: &Summary) -> Option<String> {
-    Some(match summary.left? {
-        1 => "1 difference left by --only".to_owned(),
-        count => format!("{} differences left by --only", grouped(count)),
-    })
+    summary.left.map(|count| counted(count, "difference left by --only", "differences left by --only"))
 }
 
 /// The hooks and differences that the run leaves alone, and the rules in force: `2 differences ignored by rules; 3 ignore rules of
@@ -245,20 +230,12 @@ pub(crate) fn ignored_clauses(report: &Report) -> Vec<String> {
 fn ignored_by_rules(report: &Report) -> Option<String> {
     let ignored = report.objects.iter().flat_map(|object| &object.diff.ignored).filter(|ignored| !ignored.is_built_in);
     let count = ignored.fold(0, |sum: usize, ignored| sum.saturating_add(ignored.paths.len()));
-    match count {
-        0 => None,
-        1 => Some("1 difference ignored by a rule".to_owned()),
-        more => Some(format!("{} differences ignored by rules", grouped(more))),
-    }
+    some(count, "difference ignored by a rule", "differences ignored by rules")
 }
 
 /// `3 hooks left out: --hooks include`; `None` if there are none.
 pub fn hooks_left_out(count: usize) -> Option<String> {
-    match count {
-        0 => None,
-        1 => Some("1 hook left out: --hooks include".to_owned()),
-        more => Some(format!("{} hooks left out: --hooks include", grouped(more))),
-    }
+    some(count, "hook left out: --hooks include", "hooks left out: --hooks include")
 }
 
 /// `diff`
@@ -277,7 +254,8 @@ fn managed_clauses(report: &Report) -> Vec<String> {
     for object in &report.objects {
         for ignored in object.diff.ignored.iter().filter(|ignored| ignored.is_built_in) {
             for path in &ignored.paths {
-                objects.entry((field(path), controller(ignored, path))).or_default().insert(&object.key);
+                let field = one_line(last_name(path).unwrap_or("a field"), NAME);
+                objects.entry((field, controller(ignored, path))).or_default().insert(&object.key);
             }
         }
     }
@@ -289,21 +267,16 @@ fn managed_clauses(report: &Report) -> Vec<String> {
             format!("{field} of {objects} ({controller})")
         })
         .collect();
-    match more {
-        0 => {}
-        1 => clauses.push("1 more field managed by a controller".to_owned()),
-        more => clauses.push(format!("{} more fields managed by controllers", grouped(more))),
-    }
+    clauses.extend(some(more, "more field managed by a controller", "more fields managed by controllers"));
     clauses
 }
 
 /// The last name in a path: `replicas`.
-fn field(path: &FieldPath) -> String {
-    let names = path.elements().iter().rev().filter_map(|element| match element {
+pub(crate) fn last_name(path: &FieldPath) -> Option<&str> {
+    path.elements().iter().rev().find_map(|element| match element {
         PathElement::Field(name) => Some(name.as_str()),
         _ => None,
-    });
-    one_line(names.into_iter().next().unwrap_or("a field"), NAME)
+    })
 }
 
 /// The kind of an autoscaler, or the managers of a field.
@@ -317,7 +290,7 @@ fn controller(ignored: &IgnoredFields, path: &FieldPath) -> String {
 
 #[cfg(test)]
 mod tests {
-    use reconcile_core::compare::{Evidence, FieldDiff};
+    use reconcile_core::compare::{Evidence, ObjectDiff};
     use structured_merge::GroupVersionKind;
 
     use super::*;
@@ -339,8 +312,8 @@ mod tests {
         let object = |(kind, name, ignored): (&str, &str, IgnoredFields)| {
             let gvk = GroupVersionKind::new("apps/v1", kind);
             let key = ObjectKey { gvk, namespace: Some("shop".to_owned()), name: name.to_owned() };
-            let fields = FieldDiff { ignored: vec![ignored], ..FieldDiff::none(Evidence::Server) };
-            ObjectReport::unwanted(&key, fields.into())
+            let fields = ObjectDiff { ignored: vec![ignored], ..ObjectDiff::in_sync(Evidence::Server) };
+            ObjectReport::unwanted(&key, fields)
         };
         Report::compared(Command::Diff, all.into_iter().map(object).collect(), &FailOn::default())
     }

@@ -1,10 +1,9 @@
 //! The effects of an apply beyond the fields that it writes, in words.
 
-use std::collections::BTreeMap;
-
 use reconcile_core::compare::{Action, Effect};
 
-use super::value::number::grouped;
+use super::value::number::{counted, first_of, some};
+use crate::model::summary::tally;
 use crate::model::{Command, ObjectReport, Report};
 
 /// Most objects that take part in an effect and are named.
@@ -14,14 +13,7 @@ const NAMED: usize = 3;
 pub(crate) fn effect(effect: &Effect) -> String {
     let Effect { by, message, .. } = effect;
     let is_named = by.iter().all(|name| message.contains(name.as_str()));
-    if is_named {
-        return message.clone();
-    }
-    let mut names: Vec<String> = by.iter().take(NAMED).cloned().collect();
-    if let Some(more @ 1..) = by.len().checked_sub(NAMED) {
-        names.push(format!("{} more", grouped(more)));
-    }
-    format!("{message}: {}", names.join(", "))
+    if is_named { message.clone() } else { format!("{message}: {}", first_of(by.iter().cloned(), NAMED).join(", ")) }
 }
 
 /// The effects of several objects with equal changes: `restarts 90 Pods of 30 workloads`, and the others in their own words.
@@ -30,11 +22,8 @@ pub(crate) fn of_group(objects: &[&ObjectReport]) -> Vec<String> {
         return object.diff.effects.iter().map(effect).collect();
     }
     let mut lines: Vec<String> = Ended::of(objects.iter().copied()).sentence("restarts").into_iter().collect();
-    let mut others: BTreeMap<String, usize> = BTreeMap::new();
-    for one in objects.iter().flat_map(|object| &object.diff.effects).filter(|effect| !effect.is_restart()) {
-        *others.entry(effect(one)).or_default() += 1;
-    }
-    lines.extend(others.into_iter().map(|(words, count)| match count {
+    let others = objects.iter().flat_map(|object| &object.diff.effects).filter(|effect| !effect.is_restart());
+    lines.extend(tally(others.map(effect)).into_iter().map(|(words, count)| match count {
         1 => words,
         count => format!("{words} (each of {count})"),
     }));
@@ -74,16 +63,9 @@ impl Counts {
 
     /// `14 Pods of 3 workloads`; `None` if there are none.
     fn words(&self) -> Option<String> {
-        let workloads = match self.workloads {
-            0 => return None,
-            1 => "1 workload".to_owned(),
-            more => format!("{} workloads", grouped(more)),
-        };
-        Some(match self.pods {
-            _ if self.is_open => format!("the Pods of {workloads}"),
-            1 => format!("1 Pod of {workloads}"),
-            more => format!("{} Pods of {workloads}", grouped(usize::try_from(more).unwrap_or(usize::MAX))),
-        })
+        let workloads = some(self.workloads, "workload", "workloads")?;
+        let pods = counted(usize::try_from(self.pods).unwrap_or(usize::MAX), "Pod", "Pods");
+        Some(format!("{} of {workloads}", if self.is_open { "the Pods" } else { &pods }))
     }
 }
 

@@ -2,12 +2,11 @@
 //! so that code-review tools recognise it although lines and values changed.
 
 use std::collections::HashMap;
-use std::fmt::Write as _;
 
 use reconcile_core::compare::Action;
 use reconcile_core::diagnostic::{Diagnostic, Severity, is_kustomization};
 use reconcile_core::manifest::Source;
-use reconcile_core::text::visible;
+use reconcile_core::text::{hex, visible};
 use ring::digest::{SHA256, digest};
 
 use super::effects::effect;
@@ -120,7 +119,22 @@ pub(crate) struct Finding<'r> {
     pub location: Option<FindingLocation<'r>>,
 }
 
-impl Finding<'_> {
+impl<'r> Finding<'r> {
+    /// A finding of a rule, as long as nothing else is known of it.
+    fn new(context: Option<&'r str>, rule: Rule, message: String) -> Self {
+        Self {
+            rule,
+            level: rule.level,
+            context,
+            object: None,
+            path: String::new(),
+            is_change: false,
+            part: None,
+            message,
+            location: None,
+        }
+    }
+
     /// Says in which part of the comparison it is.
     pub fn in_part(self) -> Self {
         let prefix = self.part.map_or("", Part::prefix);
@@ -138,12 +152,7 @@ pub(crate) fn findings(one: &ContextReport) -> Vec<Finding<'_>> {
         of_objects.extend(of_object.map(|found| if has_parts { found.in_part() } else { found }));
     }
     if has_parts {
-        of_objects.sort_by_key(|found| match found.part {
-            Some(Part::Overwritten) => 0,
-            Some(Part::Changed) | None => 1,
-            Some(Part::Unknown) => 2,
-            Some(Part::Drifted) => 3,
-        });
+        of_objects.sort_by_key(|found| found.part.unwrap_or(Part::Changed));
     }
     found.extend(of_objects);
     found
@@ -152,31 +161,20 @@ pub(crate) fn findings(one: &ContextReport) -> Vec<Finding<'_>> {
 /// The findings of the run as a whole.
 pub(crate) fn of_run(one: &ContextReport) -> Vec<Finding<'_>> {
     let Report { errors, warnings, unmanaged, .. } = &one.report;
-    let general = |rule, level, message, location| Finding {
-        rule,
-        level,
-        context: one.context.as_deref(),
-        object: None,
-        path: String::new(),
-        is_change: false,
-        part: None,
-        message,
-        location,
-    };
-    let level = |error: &Diagnostic| if error.severity == Severity::Error { Level::Error } else { Level::Note };
-    let message = |error: &Diagnostic| describe::with_hint(&error.message, error.hint.as_deref());
-    let errors = errors.iter().map(|error| general(RUN, level(error), message(error), location_of(error)));
-    let warnings = warnings.iter().map(|text| general(WARNING, Level::Note, describe::message(text), None));
-    let unmanaged = unmanaged.iter().flatten().map(|object| {
-        let message = format!("{object}: {}", object.reason());
-        general(UNMANAGED_OBJECT, Level::Note, describe::message(&message), None)
+    let finding = |rule, message| Finding::new(one.context.as_deref(), rule, message);
+    let general = |rule, text: &str| finding(rule, describe::message(text));
+    let errors = errors.iter().map(|error| {
+        let level = if error.severity == Severity::Error { Level::Error } else { Level::Note };
+        let message = describe::with_hint(&error.message, error.hint.as_deref());
+        Finding { level, location: location_of(error), ..finding(RUN, message) }
     });
-    let dropped = one.report.dropped.iter().take(MOST_NAMED).map(|object| {
-        let message = format!("{}: {NO_LONGER_IN_MANIFESTS}", object.key());
-        general(DROPPED, Level::Note, describe::message(&message), None)
-    });
-    let ignored = describe::left_alone(&one.report);
-    let ignored = ignored.map(|text| general(IGNORED, Level::Note, describe::message(&text), None));
+    let warnings = warnings.iter().map(|text| general(WARNING, text));
+    let unmanaged = unmanaged.iter().flatten();
+    let unmanaged =
+        unmanaged.map(|object| general(UNMANAGED_OBJECT, &format!("{}: {}", object.key(), object.reason())));
+    let dropped = one.report.dropped.iter().take(MOST_NAMED);
+    let dropped = dropped.map(|object| general(DROPPED, &format!("{}: {NO_LONGER_IN_MANIFESTS}", object.key())));
+    let ignored = describe::left_alone(&one.report).map(|text| general(IGNORED, &text));
     errors.chain(dropped).chain(ignored).chain(warnings).chain(unmanaged).collect()
 }
 
@@ -227,17 +225,8 @@ struct Findings<'r> {
 impl<'r> Findings<'r> {
     /// A finding at the manifest of the object.
     fn finding(&self, rule: Rule, message: String) -> Finding<'r> {
-        Finding {
-            rule,
-            level: rule.level,
-            context: self.context,
-            object: Some(self.object),
-            path: String::new(),
-            is_change: false,
-            part: None,
-            message,
-            location: self.own.clone(),
-        }
+        let Self { context, object, own, .. } = self;
+        Finding { object: Some(object), location: own.clone(), ..Finding::new(*context, rule, message) }
     }
 
     fn add(&mut self, rule: Rule, message: String) {
@@ -352,11 +341,6 @@ pub(crate) const MOST_NAMED: usize = 100;
 /// The words about such an object.
 pub(crate) const NO_LONGER_IN_MANIFESTS: &str = "no longer in the manifests; stays without --prune";
 
-/// The highest level of the findings.
-pub(crate) fn worst(found: &[Finding<'_>]) -> Option<Level> {
-    found.iter().map(|finding| finding.level).max()
-}
-
 /// Number of bytes of the digest that are kept.
 const LENGTH: usize = 16;
 
@@ -375,10 +359,7 @@ pub(crate) fn unique(found: &Finding<'_>, seen: &mut HashMap<String, usize>) -> 
     let count = seen.entry(base.clone()).or_default();
     *count += 1;
     let text = if *count == 1 { base } else { format!("{base}\0{count}") };
-    digest(&SHA256, text.as_bytes()).as_ref().iter().take(LENGTH).fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    hex(digest(&SHA256, text.as_bytes()).as_ref().get(..LENGTH).unwrap_or_default())
 }
 
 /// The subject of a finding: `Deployment shop/web`, `Deployment shop/web in prod`; `None` for a run in one context.

@@ -4,8 +4,8 @@ use reconcile_core::compare::Action;
 use reconcile_core::live::readiness::ReadinessState;
 use reconcile_core::pass::Outcome;
 
+use crate::model::ObjectReport;
 use crate::model::object::disposition::Disposition;
-use crate::model::{ObjectReport, ParentAction};
 
 use super::styled::Role;
 
@@ -70,26 +70,6 @@ pub(crate) fn planned(action: Action) -> (String, Role) {
 /// Returns the step that the error of an object stopped.
 pub(crate) fn stopped_step(action: Action) -> &'static str {
     if action == Action::Unknown { "cannot compare" } else { "cannot apply" }
-}
-
-/// The sign and the words for the parent of an apply set that `apply` has to write, which is no drift.
-pub(crate) struct ParentLabel {
-    pub sign: &'static str,
-    pub role: Role,
-    pub about: &'static str,
-}
-
-/// Returns the label of the parent of an apply set; `None` if nothing is to be written.
-pub(crate) fn parent_label(action: ParentAction) -> Option<ParentLabel> {
-    match action {
-        ParentAction::None => None,
-        ParentAction::Create => Some(ParentLabel { sign: "+", role: Role::Add, about: "parent of the apply set" }),
-        ParentAction::Update => Some(ParentLabel {
-            sign: "~",
-            role: Role::Change,
-            about: "parent of the apply set: its list of kinds and namespaces changes",
-        }),
-    }
 }
 
 /// Returns the sign before the name of an object, which shows its action, or that it was left as it is for a reason.

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use reconcile_core::own::Transfer;
+use reconcile_core::owners::Transfer;
 use structured_merge::FieldPath;
 
-use super::sentence::of_shard;
+use super::sentence::of_run;
 use super::users::{listed_managers, of_owner, quoted};
-use super::value::number::grouped;
-use crate::model::{ObjectReport, Report, Verdict};
+use super::value::number::{counted, some};
+use crate::model::{ObjectReport, Report};
 
 /// The fields that pass between the same managers.
 pub(crate) struct Passing<'r> {
@@ -54,21 +54,11 @@ fn losers(transfer: &Transfer) -> String {
 
 /// `1 field`, `12 fields`
 pub(crate) fn fields(count: usize) -> String {
-    if count == 1 { "1 field".to_owned() } else { format!("{} fields", grouped(count)) }
+    counted(count, "field", "fields")
 }
 
-fn objects(count: usize) -> String {
-    if count == 1 { "1 object".to_owned() } else { format!("{} objects", grouped(count)) }
-}
-
-/// The result of a run in sentences, and the remarks about it.
+/// The result of a run in sentences, what was or would be given and what could not be, and the remarks about it.
 pub(crate) fn result(report: &Report) -> (Vec<String>, Vec<String>) {
-    let configuration = report.configuration.as_ref().map(ToString::to_string);
-    (lines(report), configuration.into_iter().collect())
-}
-
-/// The result of a run: what was or would be given, and what could not be.
-fn lines(report: &Report) -> Vec<String> {
     let giving: Vec<&ObjectReport> = report.objects.iter().filter(|object| object.has_transfers()).collect();
     let has_begun = giving.iter().any(|object| object.run.outcome.is_some());
     let given: Vec<&&ObjectReport> = giving.iter().filter(|object| !has_begun || object.is_changed()).collect();
@@ -81,25 +71,18 @@ fn lines(report: &Report) -> Vec<String> {
         (false, 1) => "goes to",
         (false, _) => "go to",
     };
-    let mut sentence = match given.len() {
+    let sentence = match given.len() {
         0 if has_begun => "nothing was given".to_owned(),
         0 => "nothing to give".to_owned(),
-        number => format!("{} of {} {verb} {to}", fields(count), objects(number)),
+        number => format!("{} of {} {verb} {to}", fields(count), counted(number, "object", "objects")),
     };
-    if report.verdict == Verdict::Interrupted {
-        sentence = format!("interrupted: {sentence}");
-    }
     let differing = report.objects.iter().flat_map(|object| &object.diff.changes).count();
     let left = report.objects.iter().filter(|object| object.is_incomplete()).count();
-    let mut not_done = Vec::new();
-    match differing {
-        0 => {}
-        1 => not_done.push("1 field differs and stays with its owners".to_owned()),
-        more => not_done.push(format!("{} fields differ and stay with their owners", grouped(more))),
-    }
-    if left > 0 {
-        not_done.push(format!("{} left as {}", objects(left), if left == 1 { "it was" } else { "they were" }));
-    }
+    let differing =
+        some(differing, "field differs and stays with its owners", "fields differ and stay with their owners");
+    let left = some(left, "object left as it was", "objects left as they were");
+    let not_done: Vec<String> = differing.into_iter().chain(left).collect();
     let not_done = (!not_done.is_empty()).then(|| format!("not done: {}", not_done.join(", ")));
-    [Some(of_shard(report, &sentence)), not_done].into_iter().flatten().collect()
+    let sentences = [Some(of_run(report, &sentence)), not_done].into_iter().flatten().collect();
+    (sentences, report.configuration.iter().map(ToString::to_string).collect())
 }

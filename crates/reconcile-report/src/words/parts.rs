@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use reconcile_core::compare::Side;
+use reconcile_core::compare::{FieldChange, Side};
+use reconcile_core::rare::Rare;
 use structured_merge::FieldPath;
 
-use crate::model::object::rare::Rare;
-use crate::model::{ChangeReport, ObjectReport, Report};
+use crate::model::{ObjectReport, Report};
 
 /// A part, in the order in which they are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,7 +26,7 @@ impl Part {
     pub const ALL: [Self; 4] = [Self::Overwritten, Self::Changed, Self::Unknown, Self::Drifted];
 
     /// The part of a difference; `None` if it is no drift.
-    pub fn of(change: &ChangeReport) -> Option<Self> {
+    pub fn of(change: &FieldChange) -> Option<Self> {
         Some(match change.side? {
             Side::Both => Self::Overwritten,
             Side::Manifest => Self::Changed,
@@ -73,15 +73,12 @@ pub(crate) fn has_parts(report: &Report) -> bool {
     report.base.as_ref().is_some_and(|base| !is_of_from && base.from != "last-applied")
 }
 
-/// The parts of a report that are not empty, without known differences.
-pub(crate) fn of_report(report: &Report) -> Option<Vec<Part>> {
+/// The parts of a report that are not empty, without known differences. `None` if it is not shown in parts.
+pub(crate) fn of_report(report: &Report) -> Option<BTreeSet<Part>> {
     has_parts(report).then(|| {
         let changes = report.objects.iter().flat_map(|object| &object.diff.changes).filter(|change| !change.known);
-        let mut parts: Vec<Part> = changes.filter_map(Part::of).collect();
-        parts.extend((!report.dropped.is_empty()).then_some(Part::Changed));
-        parts.sort_unstable();
-        parts.dedup();
-        parts
+        let dropped = (!report.dropped.is_empty()).then_some(Part::Changed);
+        changes.filter_map(Part::of).chain(dropped).collect()
     })
 }
 

@@ -60,6 +60,12 @@ impl Styled {
         }
     }
 
+    /// Appends a span, and ends the line.
+    pub fn line(&mut self, role: Role, text: impl Into<String>) {
+        self.push(role, text);
+        self.line_end();
+    }
+
     /// Ends the line.
     pub fn line_end(&mut self) {
         self.spans.push((Role::Plain, "\n".to_owned()));

@@ -1,18 +1,21 @@
 //! The summary of a run in lines: what is done, what is not, what is left alone and by which flag it is seen; and the words for its
 //! result and its cluster.
 
-use structured_merge::{FieldPath, PathElement};
+use std::collections::BTreeSet;
 
 use super::deletions;
-use super::describe::{baseline, hooks_left_out, ignored_clauses, left_by_only, rest_of_base, server_warnings};
+use super::describe::{
+    baseline, hooks_left_out, ignored_clauses, last_name, left_by_only, rest_of_base, server_warnings,
+};
 use super::effects;
 use super::owned;
 use super::parts::{self, Part};
-use super::sentence::{done, not_done, not_to_do, of_shard, readiness_counts, ready, to_do};
-use super::value::number::grouped;
+use super::sentence::{done, not_done, not_to_do, of_run, readiness_counts, ready, to_do};
+use super::value::number::{grouped, some};
 use crate::model::summary::tally;
-use crate::model::{ApplySetInfo, ChangeReport, ClusterInfo, Command, Report, Reports, Summary, Verdict};
+use crate::model::{ApplySetInfo, ClusterInfo, Command, Report, Reports, Summary, Verdict};
 use crate::view::View;
+use reconcile_core::compare::FieldChange;
 
 /// The summary of a run.
 pub(crate) struct SummaryLines {
@@ -87,15 +90,12 @@ fn first(report: &Report, mut sentence: String) -> String {
     for clause in clauses.into_iter().flatten() {
         sentence = format!("{sentence}; {clause}");
     }
-    if report.verdict == Verdict::Interrupted {
-        sentence = format!("interrupted: {sentence}");
-    }
-    of_shard(report, &sentence)
+    of_run(report, &sentence)
 }
 
 /// The differences that a pass leaves alone, each with the flag that shows it.
 fn left_alone(report: &Report) -> Option<String> {
-    let is_unmanaged = |change: &ChangeReport| change.is_addition();
+    let is_unmanaged = |change: &FieldChange| change.is_addition();
     let is_shown = report.objects.iter().flat_map(|object| &object.diff.changes).any(is_unmanaged);
     let added: Vec<String> = added_fields(&report.summary, is_shown).into_iter().chain(clause(report)).collect();
     let clauses = [
@@ -124,11 +124,7 @@ fn added_fields(counts: &Summary, is_shown: bool) -> Option<String> {
         |fields: Option<usize>| fields.unwrap_or_default().saturating_sub(counts.added_items.unwrap_or_default());
     let added = but_items(counts.unmanaged);
     let manual = but_items(counts.unmanaged_manual);
-    let fields = match added {
-        0 => return None,
-        1 => "1 field added".to_owned(),
-        more => format!("{} fields added", grouped(more)),
-    };
+    let fields = some(added, "field added", "fields added")?;
     Some(match manual {
         0 if !is_shown => return None,
         0 => format!("{fields} by others"),
@@ -139,11 +135,8 @@ fn added_fields(counts: &Summary, is_shown: bool) -> Option<String> {
 
 /// `2 unmanaged objects`; `None` if they were not searched for.
 fn unmanaged_objects(report: &Report) -> Option<String> {
-    match report.unmanaged.as_ref()?.len() {
-        0 => Some("no unmanaged objects".to_owned()),
-        1 => Some("1 unmanaged object".to_owned()),
-        more => Some(format!("{} unmanaged objects", grouped(more))),
-    }
+    let objects = some(report.unmanaged.as_ref()?.len(), "unmanaged object", "unmanaged objects");
+    objects.or_else(|| Some("no unmanaged objects".to_owned()))
 }
 
 /// `context prod-eu (https://10.1.2.3:6443)`, or `server https://10.1.2.3:6443` without a context; each name in the marks of a format.
@@ -157,18 +150,10 @@ pub fn cluster(cluster: &ClusterInfo, marked: impl Fn(&str) -> String) -> String
 
 /// `1 container added by hand`; `None` if there are none.
 fn clause(report: &Report) -> Option<String> {
-    let counts = tally(report.objects.iter().flat_map(|object| &object.diff.added_items).map(list_of));
+    let list = |path| last_name(path).unwrap_or("items");
+    let counts = tally(report.objects.iter().flat_map(|object| &object.diff.added_items).map(list));
     let items: Vec<String> = counts.iter().map(|(list, count)| named(list, *count)).collect();
     (!items.is_empty()).then(|| format!("{} added by hand", items.join(", ")))
-}
-
-/// The list that an item belongs to.
-fn list_of(path: &FieldPath) -> &str {
-    let names = path.elements().iter().rev().filter_map(|element| match element {
-        PathElement::Field(name) => Some(name.as_str()),
-        _ => None,
-    });
-    names.into_iter().next().unwrap_or("items")
 }
 
 /// `2 containers`, from the name of the list.
@@ -193,36 +178,27 @@ pub(crate) struct VerdictWords {
 
 /// Returns the words for the result of a report. With a base, they say what a change does, and call drift only what differs anyway.
 pub(crate) fn verdict_of(report: &Report) -> VerdictWords {
-    let parts = parts::of_report(report).filter(|_| report.verdict == Verdict::Drift);
-    in_parts(parts, report.verdict, &report.summary)
+    verdict(report.verdict, &parts::of_report(report).unwrap_or_default(), &report.summary)
 }
 
 /// Returns the words for the result of all contexts.
 pub(crate) fn verdict_of_all(reports: &Reports) -> VerdictWords {
-    let found: Option<Vec<Vec<Part>>> = reports.contexts.iter().map(|one| parts::of_report(&one.report)).collect();
-    let parts = found.map(|found| found.into_iter().flatten().collect()).filter(|_| reports.verdict == Verdict::Drift);
-    in_parts(parts, reports.verdict, &reports.summary.objects)
+    let found: Option<Vec<BTreeSet<Part>>> = reports.contexts.iter().map(|one| parts::of_report(&one.report)).collect();
+    let parts = found.into_iter().flatten().flatten().collect();
+    verdict(reports.verdict, &parts, &reports.summary.objects)
 }
 
-fn in_parts(parts: Option<Vec<Part>>, result: Verdict, counts: &Summary) -> VerdictWords {
+/// Returns the words for a result with these parts and counts. Without parts, differences are drift if something changed in the cluster;
+/// changes of the manifests alone, as in a pull request, are changes.
+fn verdict(verdict: Verdict, parts: &BTreeSet<Part>, counts: &Summary) -> VerdictWords {
     let words = |heading, sentence, of_context| VerdictWords { heading, sentence, of_context };
-    match parts {
-        Some(parts) if parts.contains(&Part::Overwritten) => {
+    let has = |part: Part| verdict == Verdict::Drift && parts.contains(&part);
+    match verdict {
+        _ if has(Part::Overwritten) => {
             words("Changes that overwrite", "changes that overwrite", "with changes that overwrite")
         }
-        Some(parts) if parts.contains(&Part::Changed) => words("Changes", "changes", "with changes"),
-        Some(parts) if parts.contains(&Part::Drifted) && !parts.contains(&Part::Unknown) => {
-            words("No changes; drift", "no changes; drift", "with drift")
-        }
-        _ => verdict(result, counts),
-    }
-}
-
-/// Returns the words for a result with these counts. Differences are drift if something changed in the cluster; changes of the
-/// manifests alone, as in a pull request, are changes.
-fn verdict(verdict: Verdict, counts: &Summary) -> VerdictWords {
-    let words = |heading, sentence, of_context| VerdictWords { heading, sentence, of_context };
-    match verdict {
+        _ if has(Part::Changed) => words("Changes", "changes", "with changes"),
+        _ if has(Part::Drifted) && !has(Part::Unknown) => words("No changes; drift", "no changes; drift", "with drift"),
         Verdict::Ready => words("Ready", "ready", "ready"),
         Verdict::InSync => words("In sync", "in sync", "without differences"),
         Verdict::Applied => words("Applied", "applied", "applied"),

@@ -3,12 +3,10 @@
 use std::borrow::Cow;
 
 use jiff::Timestamp;
-use reconcile_core::compare::Class;
+use reconcile_core::compare::{Class, FieldChange};
 use reconcile_core::owners::{AuditAnswer, Owner, User};
 
-use super::value::number::grouped;
-
-use crate::model::ChangeReport;
+use super::value::number::first_of;
 
 /// Most users that a text names.
 const NAMED: usize = 3;
@@ -21,7 +19,7 @@ pub(crate) fn of_owner(owner: &Owner) -> Option<String> {
 
 /// The users who removed an object or a field: `deleted by ops@example.com at 2026-11-20T10:00:00Z`, or `perhaps removed by …`. `None` if
 /// no log names one.
-pub(crate) fn removed(change: &ChangeReport, time: impl Fn(&str) -> String) -> Option<String> {
+pub(crate) fn removed(change: &FieldChange, time: impl Fn(&str) -> String) -> Option<String> {
     let answer = change.removed_by.as_deref()?;
     let verb = if change.class == Class::Missing { "deleted" } else { "removed" };
     let perhaps = if answer.user.is_some() { "" } else { "perhaps " };
@@ -61,11 +59,7 @@ pub(crate) fn listed_managers(managers: &[String]) -> String {
 }
 
 fn either(names: impl Iterator<Item = String>) -> Option<String> {
-    let names: Vec<String> = names.collect();
-    let mut shown: Vec<String> = names.iter().take(NAMED).cloned().collect();
-    if let Some(more @ 1..) = names.len().checked_sub(NAMED) {
-        shown.push(format!("{} more", grouped(more)));
-    }
+    let shown = first_of(names, NAMED);
     (!shown.is_empty()).then(|| shown.join(" or "))
 }
 
@@ -77,7 +71,6 @@ fn second(time: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use reconcile_core::compare::FieldChange;
     use serde_json::json;
     use structured_merge::Operation;
 
@@ -173,11 +166,11 @@ mod tests {
     #[test]
     fn who_removed_something_is_certain_or_possible() {
         let view = View::default();
-        let change = |class, answer| ChangeReport {
+        let change = |class, answer| FieldChange {
             class,
             path: structured_merge::FieldPath::of(&["spec"]),
             removed_by: Some(Box::new(answer)),
-            ..FieldChange::missing(json!(1)).into()
+            ..FieldChange::missing(json!(1))
         };
         let deleted = change(Class::Missing, one("ops"));
         assert_eq!(note(&deleted, &view), "deleted by ops at 2026-11-20T10:00:00Z");
@@ -188,7 +181,7 @@ mod tests {
         assert_eq!(note(&absent, &view), format!("perhaps removed {by}"));
         let why = why_in_full(&absent, &view);
         assert_eq!(why, format!("not in the cluster: new in the manifest or removed there, perhaps {by}"));
-        let named = ChangeReport { removed_by: Some(Box::new(one("ops").named())), ..absent };
+        let named = FieldChange { removed_by: Some(Box::new(one("ops").named())), ..absent };
         assert_eq!(note(&named, &view), "removed by ops");
     }
 }

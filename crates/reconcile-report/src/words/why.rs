@@ -2,17 +2,15 @@
 
 use std::borrow::Cow;
 
-use reconcile_core::compare::{Class, Side};
-use reconcile_core::owners::Owner;
-use reconcile_core::text::{middle_cut, one_line, visible, width};
-use structured_merge::{Op, Operation};
-
-use crate::model::ChangeReport;
 use crate::model::classes::{ClassInfo, Why};
 use crate::view::View;
 use crate::words::users::{self, quoted};
 use crate::words::value::certificate::summarised;
 use crate::words::value::inline;
+use reconcile_core::compare::{Class, FieldChange, Side};
+use reconcile_core::owners::Owner;
+use reconcile_core::text::{middle_cut, one_line, visible, width};
+use structured_merge::{Op, Operation};
 
 /// The columns that are left to the name of a manager, however long the rest of its text is.
 const SHORTEST_NAME: usize = 8;
@@ -20,28 +18,28 @@ const SHORTEST_NAME: usize = 8;
 const FORMER: usize = 60;
 
 /// Returns the reason why a field differs, in a few words; `owners` names its managers. Empty if there is none.
-pub fn why(change: &ChangeReport, owners: impl Fn(&[Owner]) -> String) -> String {
-    let words = why_at(change, owners, ToOwned::to_owned);
-    former(change).map_or_else(|| words.clone(), |former| format!("{words} ({former})"))
+pub fn why(change: &FieldChange, owners: impl Fn(&[Owner]) -> String) -> String {
+    why_at(change, owners, ToOwned::to_owned)
 }
 
 /// The value that was applied last, if neither the manifest nor the live object has it any more: `was web:1.3`. `None` without a base.
-pub(crate) fn former(change: &ChangeReport) -> Option<String> {
+pub(crate) fn former(change: &FieldChange) -> Option<String> {
     let base = change.base.as_ref().filter(|_| change.side == Some(Side::Both) && change.op == Op::Change)?;
     Some(format!("was {}", one_line(&inline(&summarised(base)), FORMER)))
 }
 
-fn why_at(change: &ChangeReport, owners: impl Fn(&[Owner]) -> String, time: impl Fn(&str) -> String) -> String {
-    let words = words(ClassInfo::of(change.class).why, change, owners);
-    match change.removed_by.as_deref().and_then(|removed| users::by(removed, time)) {
-        // It is not known that the field was ever there.
-        Some(by) if change.class == Class::Absent => format!("{words}, perhaps {}", visible(&by)),
-        _ => words,
+fn why_at(change: &FieldChange, owners: impl Fn(&[Owner]) -> String, time: impl Fn(&str) -> String) -> String {
+    let mut words = words(ClassInfo::of(change.class).why, change, owners);
+    // It is not known that the field was ever there.
+    let removed_by = change.removed_by.as_deref().filter(|_| change.class == Class::Absent);
+    if let Some(by) = removed_by.and_then(|removed| users::by(removed, time)) {
+        words = format!("{words}, perhaps {}", visible(&by));
     }
+    former(change).map_or_else(|| words.clone(), |former| format!("{words} ({former})"))
 }
 
 /// The reason why an object is missing: `new`, or `deleted in the cluster`. `None` without a base.
-pub(crate) fn missing(change: &ChangeReport) -> Option<&'static str> {
+pub(crate) fn missing(change: &FieldChange) -> Option<&'static str> {
     match change.side.filter(|_| change.class == Class::Missing)? {
         Side::Manifest => Some("new"),
         Side::Cluster | Side::Both => Some("deleted in the cluster"),
@@ -50,7 +48,7 @@ pub(crate) fn missing(change: &ChangeReport) -> Option<&'static str> {
 }
 
 /// Returns the manager that changed a field, or another reason for the difference, for a note next to its value.
-pub(crate) fn note(change: &ChangeReport, view: &View) -> String {
+pub(crate) fn note(change: &FieldChange, view: &View) -> String {
     let info = ClassInfo::of(change.class);
     // The line above fields that stay names the manager that added them.
     let note = if change.class == Class::Unmanaged && change.is_drift() { info.why } else { info.note };
@@ -61,7 +59,7 @@ pub(crate) fn note(change: &ChangeReport, view: &View) -> String {
     }
 }
 
-fn words(why: Why, change: &ChangeReport, owners: impl Fn(&[Owner]) -> String) -> String {
+fn words(why: Why, change: &FieldChange, owners: impl Fn(&[Owner]) -> String) -> String {
     if change.is_following() {
         return format!("follows {}", visible(&change.follows.join(", ")));
     }
@@ -83,7 +81,7 @@ fn words(why: Why, change: &ChangeReport, owners: impl Fn(&[Owner]) -> String) -
 }
 
 /// The words for a change in the cluster that an apply undoes although the manifest changed as well.
-fn overwrites(change: &ChangeReport, owners: impl Fn(&[Owner]) -> String) -> String {
+fn overwrites(change: &FieldChange, owners: impl Fn(&[Owner]) -> String) -> String {
     let what = match change.op {
         Op::Add => "the removal in the cluster".to_owned(),
         _ if change.managers.is_empty() => "a change in the cluster".to_owned(),
@@ -94,13 +92,10 @@ fn overwrites(change: &ChangeReport, owners: impl Fn(&[Owner]) -> String) -> Str
 }
 
 /// The reason in full, for output without a line above the fields that names the manager that added them.
-pub(crate) fn why_in_full(change: &ChangeReport, view: &View) -> String {
+pub(crate) fn why_in_full(change: &FieldChange, view: &View) -> String {
     match change.class {
         Class::Unmanaged if change.is_addition() => added_by(change.is_manual(), &owners(&change.managers, view)),
-        _ => {
-            let words = why_at(change, |managers| owners(managers, view), |time| view.time(time));
-            former(change).map_or_else(|| words.clone(), |former| format!("{words} ({former})"))
-        }
+        _ => why_at(change, |managers| owners(managers, view), |time| view.time(time)),
     }
 }
 

@@ -39,17 +39,13 @@ impl FieldSet {
     }
 
     /// Removes one path. The paths below it stay.
-    pub(crate) fn remove(&mut self, path: &FieldPath) {
-        self.remove_steps(path.elements());
-    }
-
-    fn remove_steps(&mut self, path: &[PathElement]) {
+    pub(crate) fn remove(&mut self, path: &[PathElement]) {
         let Some((first, rest)) = path.split_first() else { return };
         let Some(node) = self.children.get_mut(first) else { return };
         if rest.is_empty() {
             node.member = false;
         } else {
-            node.below.remove_steps(rest);
+            node.below.remove(rest);
         }
         if !node.member && node.below.is_empty() {
             self.children.remove(first);
@@ -225,18 +221,9 @@ impl FieldSet {
         result
     }
 
-    /// Removes a path of plain fields and everything below it.
-    pub(crate) fn remove_subtree(&mut self, fields: &[&str]) {
-        let Some((first, rest)) = fields.split_first() else { return };
-        let element = PathElement::Field((*first).to_owned());
-        if rest.is_empty() {
-            self.children.remove(&element);
-        } else if let Some(node) = self.children.get_mut(&element) {
-            node.below.remove_subtree(rest);
-            if !node.member && node.below.is_empty() {
-                self.children.remove(&element);
-            }
-        }
+    /// Removes a field and everything below it.
+    pub(crate) fn remove_field(&mut self, name: &str) {
+        self.children.remove(&PathElement::Field(name.to_owned()));
     }
 }
 
@@ -361,18 +348,18 @@ mod tests {
     #[test]
     fn removing_a_path_leaves_what_is_below_it_and_no_empty_branch() {
         let mut paths = set(&[&["metadata"], &["metadata", "labels"], &["metadata", "name"]]);
-        paths.remove(&FieldPath::of(&["metadata"]));
-        paths.remove(&FieldPath::of(&["metadata", "name"]));
-        paths.remove(&FieldPath::of(&["spec", "name"]));
+        paths.remove(FieldPath::of(&["metadata"]).elements());
+        paths.remove(FieldPath::of(&["metadata", "name"]).elements());
+        paths.remove(FieldPath::of(&["spec", "name"]).elements());
         assert_eq!(paths, set(&[&["metadata", "labels"]]));
-        paths.remove(&FieldPath::of(&["metadata", "labels"]));
+        paths.remove(FieldPath::of(&["metadata", "labels"]).elements());
         assert!(paths.is_empty());
     }
 
     #[test]
-    fn removing_a_subtree_leaves_no_empty_branch() {
-        let mut only = set(&[&["status", "phase"]]);
-        only.remove_subtree(&["status", "phase"]);
+    fn removing_a_field_removes_what_is_below_it() {
+        let mut only = set(&[&["status"], &["status", "phase"]]);
+        only.remove_field("status");
         assert!(only.is_empty());
     }
 

@@ -1,11 +1,19 @@
+use std::collections::HashSet;
 use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The type of an object. The group is empty for the core group.
+/// The type of an object. All copies of it share its names, because the objects of an input are of few types.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct GroupVersionKind {
+#[serde(transparent)]
+pub struct GroupVersionKind(Arc<TypeNames>);
+
+/// The names in the type of an object.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct TypeNames {
     /// API group, such as `apps`; empty for the core group.
     pub group: String,
     /// API version, such as `v1`.
@@ -14,11 +22,24 @@ pub struct GroupVersionKind {
     pub kind: String,
 }
 
+impl Deref for GroupVersionKind {
+    type Target = TypeNames;
+
+    fn deref(&self) -> &TypeNames {
+        &self.0
+    }
+}
+
 impl GroupVersionKind {
     /// Splits the `apiVersion` of a manifest into group and version.
     pub fn new(api_version: &str, kind: &str) -> Self {
         let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
-        Self { group: group.to_owned(), version: version.to_owned(), kind: kind.to_owned() }
+        Self::in_group(group, version, kind)
+    }
+
+    /// A kind of a group, which is empty for the core group.
+    pub fn in_group(group: impl Into<String>, version: impl Into<String>, kind: impl Into<String>) -> Self {
+        Self(Arc::new(TypeNames { group: group.into(), version: version.into(), kind: kind.into() }))
     }
 
     /// Reads the type of an object; parts that the object does not state are empty.
@@ -64,6 +85,20 @@ impl GroupVersionKind {
     /// Returns true if this is a `CustomResourceDefinition`.
     pub fn is_crd(&self) -> bool {
         self.group == "apiextensions.k8s.io" && self.kind == "CustomResourceDefinition"
+    }
+}
+
+/// Makes the objects of one type share its names, when each was read by itself.
+#[derive(Debug, Default)]
+pub struct SharedTypes(HashSet<GroupVersionKind>);
+
+impl SharedTypes {
+    /// Replaces a type by the equal one that was seen first.
+    pub fn share(&mut self, gvk: &mut GroupVersionKind) {
+        match self.0.get(gvk) {
+            Some(known) => *gvk = known.clone(),
+            None => _ = self.0.insert(gvk.clone()),
+        }
     }
 }
 

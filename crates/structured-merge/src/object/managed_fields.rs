@@ -49,6 +49,18 @@ pub struct ManagedFieldsEntry {
 }
 
 impl ManagedFieldsEntry {
+    /// An entry for writes to the object itself, without a time.
+    pub(crate) fn new(manager: &str, operation: Operation, api_version: &str, fields: FieldSet) -> Self {
+        Self {
+            manager: manager.to_owned(),
+            operation,
+            api_version: api_version.to_owned(),
+            subresource: String::new(),
+            time: None,
+            fields,
+        }
+    }
+
     fn from_json(value: &Value) -> Option<Self> {
         let text = |name: &str| value.get(name).and_then(Value::as_str).map(ToOwned::to_owned);
         Some(Self {
@@ -121,21 +133,15 @@ fn raw_entries(object: &Value) -> impl Iterator<Item = (Option<ManagedFieldsEntr
     object.raw_managed_fields().iter().map(|value| (ManagedFieldsEntry::from_json(value), value))
 }
 
-/// A `fieldsV1` value that cannot be read.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum FieldsV1Error {
-    /// Not a JSON object.
-    #[error("`fieldsV1` is not an object")]
-    NotAnObject,
-    /// A path element whose text cannot be read.
-    #[error("`fieldsV1` has an unreadable path element")]
-    BadElement,
-}
+/// Error for a `fieldsV1` value that cannot be read: it is not an object, or the text of a path element is broken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`fieldsV1` cannot be read")]
+pub struct FieldsV1Error;
 
 impl FieldSet {
     /// Reads `fieldsV1`. Elements with an unknown prefix are dropped, as the API server does.
     pub fn from_fields_v1(value: &Value) -> Result<Self, FieldsV1Error> {
-        let object = value.as_object().ok_or(FieldsV1Error::NotAnObject)?;
+        let object = value.as_object().ok_or(FieldsV1Error)?;
         let mut set = Self::new();
         for (name, below) in object {
             if name == "." {
@@ -143,7 +149,7 @@ impl FieldSet {
             }
             let Some(element) = element_from(name)? else { continue };
             let children = Self::from_fields_v1(below)?;
-            let below = below.as_object().ok_or(FieldsV1Error::NotAnObject)?;
+            let below = below.as_object().ok_or(FieldsV1Error)?;
             let member = children.is_empty() || below.contains_key(".");
             set.graft(element, member, children);
         }
@@ -165,17 +171,17 @@ impl FieldSet {
 }
 
 fn element_from(text: &str) -> Result<Option<PathElement>, FieldsV1Error> {
-    let (prefix, rest) = text.split_at_checked(2).ok_or(FieldsV1Error::BadElement)?;
-    let json = || serde_json::from_str::<Value>(rest).map_err(|_| FieldsV1Error::BadElement);
+    let (prefix, rest) = text.split_at_checked(2).ok_or(FieldsV1Error)?;
+    let json = || serde_json::from_str::<Value>(rest).map_err(|_| FieldsV1Error);
     Ok(Some(match prefix {
         "f:" => PathElement::Field(rest.to_owned()),
         "v:" => PathElement::Member(Scalar::from_json(&json()?)),
-        "i:" => PathElement::Index(rest.parse().map_err(|_| FieldsV1Error::BadElement)?),
+        "i:" => PathElement::Index(rest.parse().map_err(|_| FieldsV1Error)?),
         "k:" => match json()? {
             Value::Object(keys) => {
                 PathElement::key(keys.iter().map(|(name, value)| (name.clone(), Scalar::from_json(value))))
             }
-            _ => return Err(FieldsV1Error::BadElement),
+            _ => return Err(FieldsV1Error),
         },
         _ => return Ok(None),
     }))

@@ -8,7 +8,9 @@ mod quantity;
 mod scalar;
 
 pub use field_set::{FieldSet, Lookup};
-pub use key::{GroupKind, GroupVersionKind, ObjectKey, ObjectMeta, SERVER_METADATA, without_system_fields};
+pub use key::{
+    GroupKind, GroupVersionKind, ObjectKey, ObjectMeta, SERVER_METADATA, SharedTypes, TypeNames, without_system_fields,
+};
 pub use managed_fields::{
     FieldsV1Error, LAST_APPLIED, ManagedFieldsEntry, Operation, managed_fields, managed_fields_for, read_managed_fields,
 };

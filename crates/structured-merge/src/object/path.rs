@@ -34,6 +34,16 @@ impl PathElement {
     pub fn index(position: usize) -> Self {
         Self::Index(i64::try_from(position).unwrap_or(i64::MAX))
     }
+
+    /// Returns true if an item of a list has these keys, or is this member of a set.
+    fn is_of(&self, item: &Value) -> bool {
+        let is_same = |value: &Value, scalar: &Scalar| Scalar::from_json(value) == *scalar;
+        match self {
+            Self::Member(member) => is_same(item, member),
+            Self::Key(keys) => keys.iter().all(|(name, key)| item.get(name).is_some_and(|value| is_same(value, key))),
+            Self::Field(_) | Self::Index(_) => false,
+        }
+    }
 }
 
 /// Path of a value in an object: `spec.template.spec.containers[name=web].image`.
@@ -95,10 +105,7 @@ impl FieldPath {
         self.0.iter().try_fold(object, |value, element| match element {
             PathElement::Field(name) => value.get(name),
             PathElement::Index(index) => value.get(usize::try_from(*index).ok()?),
-            PathElement::Member(member) => value.as_array()?.iter().find(|item| Scalar::from_json(item) == *member),
-            PathElement::Key(keys) => value.as_array()?.iter().find(|item| {
-                keys.iter().all(|(name, key)| item.get(name).is_some_and(|found| Scalar::from_json(found) == *key))
-            }),
+            PathElement::Member(_) | PathElement::Key(_) => value.as_array()?.iter().find(|item| element.is_of(item)),
         })
     }
 
@@ -107,12 +114,9 @@ impl FieldPath {
         self.0.iter().try_fold(object, |value, element| match element {
             PathElement::Field(name) => value.get_mut(name),
             PathElement::Index(index) => value.get_mut(usize::try_from(*index).ok()?),
-            PathElement::Member(member) => {
-                value.as_array_mut()?.iter_mut().find(|item| Scalar::from_json(item) == *member)
+            PathElement::Member(_) | PathElement::Key(_) => {
+                value.as_array_mut()?.iter_mut().find(|item| element.is_of(item))
             }
-            PathElement::Key(keys) => value.as_array_mut()?.iter_mut().find(|item| {
-                keys.iter().all(|(name, key)| item.get(name).is_some_and(|found| Scalar::from_json(found) == *key))
-            }),
         })
     }
 }

@@ -10,6 +10,12 @@ const NANO: i128 = 1_000_000_000;
 /// Largest value of a quantity with a binary suffix: an `int64`.
 const LARGEST: i128 = 9_223_372_036_854_775_807 * NANO;
 
+/// Suffixes with their powers of 10. A number without a suffix is a decimal one.
+const DECIMAL: [(&str, i32); 10] =
+    [("n", -9), ("u", -6), ("m", -3), ("", 0), ("k", 3), ("M", 6), ("G", 9), ("T", 12), ("P", 15), ("E", 18)];
+/// Suffixes with their powers of 1024.
+const BINARY: [(&str, u32); 7] = [("", 0), ("Ki", 1), ("Mi", 2), ("Gi", 3), ("Ti", 4), ("Pi", 5), ("Ei", 6)];
+
 impl Quantity {
     /// Reads a quantity: digits with a point, then a binary suffix (`Ki` … `Ei`), a decimal one (`n u m k M G T P E`)
     /// or an exponent. `None` if the server would reject it, or if it is too large to compare exactly.
@@ -99,16 +105,13 @@ impl<'t> Parts<'t> {
 
     /// `Quantity.CanonicalizeBytes`.
     fn canonical(&self) -> Option<String> {
-        const BINARY: [&str; 7] = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
-        const DECIMAL: [(&str, i32); 10] =
-            [("n", -9), ("u", -6), ("m", -3), ("", 0), ("k", 3), ("M", 6), ("G", 9), ("T", 12), ("P", 15), ("E", 18)];
         let nanos = self.quantity.nanos;
         if nanos == 0 {
             return Some("0".to_owned());
         }
         let is_large = nanos.abs() >= 1024 * NANO && nanos % NANO == 0;
         if matches!(self.suffix, Suffix::Binary(_)) && is_large {
-            let (number, suffix) = shortened(nanos / NANO, 1024, &BINARY)?;
+            let (number, (suffix, _)) = shortened(nanos / NANO, 1024, &BINARY)?;
             return Some(format!("{number}{suffix}"));
         }
         let (number, (suffix, exponent)) = shortened(nanos, 1000, &DECIMAL)?;
@@ -142,9 +145,6 @@ enum Suffix {
 }
 
 fn suffix_of(text: &str) -> Option<Suffix> {
-    const BINARY: [(&str, u32); 6] = [("Ki", 1), ("Mi", 2), ("Gi", 3), ("Ti", 4), ("Pi", 5), ("Ei", 6)];
-    const DECIMAL: [(&str, i32); 10] =
-        [("n", -9), ("u", -6), ("m", -3), ("", 0), ("k", 3), ("M", 6), ("G", 9), ("T", 12), ("P", 15), ("E", 18)];
     if let Some((_, power)) = DECIMAL.iter().find(|(suffix, _)| *suffix == text) {
         return Some(Suffix::Decimal(*power));
     }

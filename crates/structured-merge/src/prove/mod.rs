@@ -15,9 +15,7 @@ use serde_json::Value;
 
 use crate::kinds::keeps_node_ports;
 use crate::object::{FieldPath, FieldSet, GroupVersionKind, LAST_APPLIED, ManagedFieldsEntry, Operation};
-use crate::ownership::Applier;
-use crate::ownership::ManagedObject;
-use crate::ownership::Ownership;
+use crate::ownership::{Applier, ManagedObject, Ownership};
 use crate::schema::{self, KindInfo, TypeRef};
 pub use walk::Unproven;
 use walk::Walk;

@@ -2,11 +2,9 @@
 
 use serde_json::{Map, Value};
 
-use super::walk::Unproven;
-use super::walk::{Walk, holds_entries};
+use super::walk::{Unproven, Walk, holds_entries};
 use crate::kinds::is_node_port;
-use crate::object::FieldPath;
-use crate::object::PathStack;
+use crate::object::{FieldPath, PathStack};
 use crate::schema::{ScalarKind, Shape, TypeRef, fields_of};
 
 impl Walk<'_> {
@@ -66,9 +64,7 @@ impl Walk<'_> {
     /// `merge/update.go`, `addBackOwnedItems`).
     pub(super) fn stays(&self, at: &PathStack<'_>, there: &Value, schema: TypeRef<'_>) -> bool {
         let Some(theirs) = self.fields_beside_other_versions() else { return true };
-        let path = at.path();
-        let theirs = path.elements().iter().try_fold(&theirs, |set, element| Some(set.step(element)?.1));
-        theirs.is_some_and(|theirs| fields_of(there, schema).difference(theirs).is_empty())
+        theirs.below(&at.path()).is_some_and(|theirs| fields_of(there, schema).difference(theirs).is_empty())
     }
 }
 

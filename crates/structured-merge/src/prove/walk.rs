@@ -1,19 +1,16 @@
 //! Checks that every value of the manifest is in the live object, in this or another spelling.
 
 use std::cell::OnceCell;
-use std::fmt;
 
 use serde_json::{Map, Value};
 
 use crate::claimants::Claimants;
-use crate::kinds::encoded;
-use crate::kinds::is_filled_from_port;
-use crate::object::PathStack;
-use crate::object::{FieldPath, FieldSet, PathElement, Quantity, Scalar};
+use crate::kinds::{encoded, is_filled_from_port};
+use crate::object::{FieldPath, FieldSet, PathStack, Quantity, Scalar};
 use crate::ownership::Ownership;
 use crate::schema::{
-    self, KindInfo, ListKind, ScalarKind, TypeRef, is_default, is_nothing_here, is_omitted_when_empty, item_element,
-    semantically_equal, serializes_as,
+    self, KindInfo, ListKind, ScalarKind, TypeRef, all_different, is_default, is_nothing_here, is_omitted_when_empty,
+    item_element, semantically_equal, serializes_as,
 };
 
 /// Compares the values of a manifest with those of the live object.
@@ -267,12 +264,6 @@ impl<'a> Walk<'a> {
     }
 }
 
-fn all_different(keys: &[PathElement]) -> bool {
-    let mut sorted: Vec<&PathElement> = keys.iter().collect();
-    sorted.sort();
-    sorted.windows(2).all(|pair| pair.first() != pair.last())
-}
-
 /// Returns true if a map or list has entries.
 pub(super) fn holds_entries(value: &Value) -> bool {
     match value {
@@ -283,55 +274,48 @@ pub(super) fn holds_entries(value: &Value) -> bool {
 }
 
 /// Reason for which there is no proof.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unproven {
     /// We have no Apply entry: we never applied the object, or under another name.
+    #[error("it was not applied under this field manager")]
     NoEntry,
     /// We applied the object in another version of its API.
+    #[error("it was applied as `{0}`")]
     OtherVersion(String),
     /// The fields of the manifest are not those of our entry; one of them is named.
+    #[error("`{0}` is either owned or in the manifest, but not both")]
     OtherFields(FieldPath),
     /// A value differs.
+    #[error("`{0}` differs")]
     Differs(FieldPath),
     /// A null, whose meaning depends on the field.
+    #[error("`{0}` is null")]
     Null(FieldPath),
     /// An empty map or list whose live entries nobody owns, so that an apply may remove them.
+    #[error("`{0}` is empty in the manifest, but not in the live object")]
     Emptied(FieldPath),
     /// Not in the live object, and it is unknown whether the server left it out as empty.
+    #[error("`{0}` is not in the live object")]
     Absent(FieldPath),
     /// A field in a value that is replaced as a whole, which only the live object has.
+    #[error("`{0}` is only in the live object")]
     Extra(FieldPath),
     /// Written differently from the live value, and co-owned: the server would report a conflict.
+    #[error("`{0}` is written differently and also has another owner")]
     Respelled(FieldPath),
     /// The server ignores the value, but would reject it if it were invalid, which is unknown here.
+    #[error("`{0}` is left to the server, which may not accept it")]
     Ignored(FieldPath),
     /// The value differs, but the server is known to keep or complete it itself.
+    #[error("`{0}` differs, and the server may change it")]
     ServersOwn(FieldPath),
     /// Claims of another owner have to pass to us.
+    #[error("a manager in `--adopt` owns some of its fields")]
     Adopting,
     /// The entry of this owner is in an outdated form: the next apply rewrites it.
+    #[error("the fields of `{0}` are recorded in an old form")]
     OldRecord(String),
     /// The entry of this owner cannot be read.
+    #[error("the fields of `{0}` cannot be read")]
     Unreadable(String),
-}
-
-impl fmt::Display for Unproven {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoEntry => f.write_str("it was not applied under this field manager"),
-            Self::OtherVersion(version) => write!(f, "it was applied as `{version}`"),
-            Self::OtherFields(path) => write!(f, "`{path}` is either owned or in the manifest, but not both"),
-            Self::Differs(path) => write!(f, "`{path}` differs"),
-            Self::Null(path) => write!(f, "`{path}` is null"),
-            Self::Emptied(path) => write!(f, "`{path}` is empty in the manifest, but not in the live object"),
-            Self::Absent(path) => write!(f, "`{path}` is not in the live object"),
-            Self::Extra(path) => write!(f, "`{path}` is only in the live object"),
-            Self::Respelled(path) => write!(f, "`{path}` is written differently and also has another owner"),
-            Self::Ignored(path) => write!(f, "`{path}` is left to the server, which may not accept it"),
-            Self::ServersOwn(path) => write!(f, "`{path}` differs, and the server may change it"),
-            Self::Adopting => f.write_str("a manager in `--adopt` owns some of its fields"),
-            Self::OldRecord(manager) => write!(f, "the fields of `{manager}` are recorded in an old form"),
-            Self::Unreadable(manager) => write!(f, "the fields of `{manager}` cannot be read"),
-        }
-    }
 }

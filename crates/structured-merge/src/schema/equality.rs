@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::go_types::is_pointer;
 use super::table::{ListKind, ScalarKind, Shape};
-use super::type_ref::{TypeRef, item_element, items_by_element};
+use super::type_ref::{TypeRef, all_different, item_element, items_by_element};
 use crate::object::{Quantity, Scalar};
 
 /// Returns true if a manifest's value has the same meaning as the live value: quantities and whole numbers are compared
@@ -106,19 +106,18 @@ pub fn serializes_as(manifest: &Value, live: &Value, schema: TypeRef<'_>) -> boo
 /// Returns true if the server stores two scalars as the same value.
 pub(crate) fn same_scalar(a: &Value, b: &Value, kind: ScalarKind) -> bool {
     match kind {
-        ScalarKind::Quantity => match (quantity(a), quantity(b)) {
-            (Some(a), Some(b)) => a == b,
-            _ => a == b,
-        },
-        ScalarKind::Time => match (a.as_str().map(instant), b.as_str().map(instant)) {
-            (Some(Some(a)), Some(Some(b))) => second(a) == second(b),
-            _ => a == b,
-        },
-        ScalarKind::Bytes => match (a.as_str().and_then(bytes), b.as_str().and_then(bytes)) {
-            (Some(a), Some(b)) => a == b,
-            _ => a == b,
-        },
+        ScalarKind::Quantity => is_read_alike(a, b, quantity),
+        ScalarKind::Time => is_read_alike(a, b, |value| value.as_str().and_then(instant).map(second)),
+        ScalarKind::Bytes => is_read_alike(a, b, |value| value.as_str().and_then(bytes)),
         _ => a == b || Scalar::from_json(a) == Scalar::from_json(b),
+    }
+}
+
+/// Returns true if two values are read as the same, or are the same if one cannot be read.
+fn is_read_alike<T: PartialEq>(a: &Value, b: &Value, read: fn(&Value) -> Option<T>) -> bool {
+    match (read(a), read(b)) {
+        (Some(a), Some(b)) => a == b,
+        _ => a == b,
     }
 }
 
@@ -189,11 +188,9 @@ pub fn conforms(value: &Value, schema: TypeRef<'_>) -> bool {
             map.iter().all(|(name, child)| knows(name) && conforms(child, schema.field(name)))
         }
         (Value::Array(items), Shape::List(kind, _)) => {
-            let mut elements: Vec<_> = items.iter().map(|item| item_element(item, schema)).collect();
-            elements.sort();
-            let apart =
-                elements.windows(2).all(|pair| pair.first() != pair.last()) && elements.iter().all(Option::is_some);
-            (*kind == ListKind::Atomic || apart) && items.iter().all(|item| conforms(item, schema.item()))
+            let elements = || items.iter().map(|item| item_element(item, schema)).collect::<Option<Vec<_>>>();
+            (*kind == ListKind::Atomic || elements().is_some_and(all_different))
+                && items.iter().all(|item| conforms(item, schema.item()))
         }
         (Value::String(text), Shape::Scalar(kind)) => match kind {
             ScalarKind::Text | ScalarKind::IntOrString => true,

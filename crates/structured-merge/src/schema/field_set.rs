@@ -28,17 +28,16 @@ const STRIPPED: [&[&str]; 12] = [
 
 /// The fields that applying `manifest` claims, without those that the server resets for `kind` (`status`).
 pub fn field_set(manifest: &Value, schema: TypeRef<'_>, kind: Option<&KindInfo>) -> FieldSet {
-    let mut set = without_stripped(claims(manifest, schema).1);
-    for name in kind.map(KindInfo::resets).unwrap_or_default() {
-        set.remove_subtree(&[name]);
-    }
-    set
+    without_unowned(fields_of(manifest, schema), kind)
 }
 
-/// The set without the fields that no manager owns.
-pub(crate) fn without_stripped(mut set: FieldSet) -> FieldSet {
+/// The set without the fields that no manager owns: those of every object, and those that the server resets for `kind`.
+pub(crate) fn without_unowned(mut set: FieldSet, kind: Option<&KindInfo>) -> FieldSet {
     static PATHS: LazyLock<[FieldPath; STRIPPED.len()]> = LazyLock::new(|| STRIPPED.map(FieldPath::of));
-    PATHS.iter().for_each(|path| set.remove(path));
+    PATHS.iter().for_each(|path| set.remove(path.elements()));
+    for name in kind.map(KindInfo::resets).unwrap_or_default() {
+        set.remove_field(name);
+    }
     set
 }
 
@@ -52,11 +51,8 @@ pub fn fields_of(value: &Value, schema: TypeRef<'_>) -> FieldSet {
 pub fn with_named_parents(set: &FieldSet, schema: TypeRef<'_>) -> FieldSet {
     let mut named = FieldSet::new();
     for (element, member, below) in set.nodes() {
-        let (declared, child) = match element {
-            PathElement::Field(name) => (schema.declares(name), schema.field(name)),
-            _ => (false, schema.item()),
-        };
-        named.graft(element.clone(), member || declared, with_named_parents(below, child));
+        let is_declared = matches!(element, PathElement::Field(name) if schema.declares(name));
+        named.graft(element.clone(), member || is_declared, with_named_parents(below, schema.step(element)));
     }
     named
 }
@@ -66,10 +62,7 @@ pub fn with_named_parents(set: &FieldSet, schema: TypeRef<'_>) -> FieldSet {
 /// (`typed/reconcile_schema.go`).
 pub fn is_current(set: &FieldSet, schema: TypeRef<'_>) -> bool {
     set.nodes().all(|(element, _, below)| {
-        let child = match element {
-            PathElement::Field(name) => schema.field(name),
-            _ => schema.item(),
-        };
+        let child = schema.step(element);
         below.is_empty() || !is_recorded_whole(child) && is_current(below, child)
     })
 }
@@ -78,10 +71,7 @@ pub fn is_current(set: &FieldSet, schema: TypeRef<'_>) -> bool {
 pub fn brought_up_to_date(set: &FieldSet, schema: TypeRef<'_>) -> FieldSet {
     let mut current = FieldSet::new();
     for (element, is_member, below) in set.nodes() {
-        let child = match element {
-            PathElement::Field(name) => schema.field(name),
-            _ => schema.item(),
-        };
+        let child = schema.step(element);
         if is_recorded_whole(child) {
             current.graft(element.clone(), true, FieldSet::new());
         } else {

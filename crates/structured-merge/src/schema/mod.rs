@@ -27,9 +27,10 @@ pub use equality::{
     conforms, equivalent_offline, is_default, is_nothing, is_nothing_here, is_omitted_when_empty, semantically_equal,
     serializes_as,
 };
-pub(crate) use field_set::without_stripped;
+pub(crate) use field_set::without_unowned;
 pub use field_set::{brought_up_to_date, field_set, fields_of, is_current, with_named_parents};
 pub use openapi::{CompileError, Origin, compile};
 pub use openapi_document::OpenApiDocument;
 pub use table::{Field, KindInfo, ListKind, MapShape, ScalarKind, Shape, TypeTable};
 pub use type_ref::{TypeRef, item_element, items_by_element};
+pub(crate) use type_ref::{all_different, element_at, places};

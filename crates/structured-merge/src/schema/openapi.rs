@@ -11,6 +11,8 @@ use crate::object::GroupVersionKind;
 
 /// Largest number of levels of a type: the JSON of an object has at most 128.
 const DEEPEST: usize = 200;
+/// The mark of a schema that keeps the fields that it does not have.
+const PRESERVE: &str = "x-kubernetes-preserve-unknown-fields";
 /// The schema of an object's metadata.
 pub(super) const OBJECT_META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
 
@@ -24,30 +26,27 @@ pub enum Origin {
     Custom,
 }
 
-/// An OpenAPI document that cannot be used.
+/// Error for an OpenAPI document without `components.schemas`.
 #[derive(Debug, thiserror::Error)]
-pub enum CompileError {
-    /// There is no `components.schemas`.
-    #[error("the OpenAPI document has no schemas")]
-    NoSchemas,
-}
+#[error("the OpenAPI document has no schemas")]
+pub struct CompileError;
 
 /// Compiles OpenAPI v3 documents, one for each group-version, into one table. Schemas of the same name must mean the
 /// same in all of them, as they do within one server's built-in types.
 pub fn compile<'d>(documents: impl IntoIterator<Item = &'d Value>, origin: Origin) -> Result<TypeTable, CompileError> {
     let named = HashMap::new();
     let scalars = HashMap::new();
-    let mut compiler = Compiler { origin, table: TypeTable::default(), named, scalars, depth: 0, is_defined: false };
+    let table = TypeTable::default();
+    let mut compiler = Compiler { origin, table, named, scalars, depth: 0, is_defined: false, preserves: false };
     for document in documents {
-        let schemas =
-            document.pointer("/components/schemas").and_then(Value::as_object).ok_or(CompileError::NoSchemas)?;
+        let schemas = document.pointer("/components/schemas").and_then(Value::as_object).ok_or(CompileError)?;
         let paths = paths_of(document);
         for (name, schema) in schemas {
             let kinds = schema.get("x-kubernetes-group-version-kind").and_then(Value::as_array);
             for gvk in kinds.into_iter().flatten().filter_map(gvk_of) {
                 if let Some(found) = paths.get(&gvk) {
                     compiler.is_defined = origin == Origin::Custom && is_defined(schema);
-                    let root = compiler.named(name, schemas, Overrides::default());
+                    let root = compiler.named(name, schemas, None);
                     compiler.is_defined = false;
                     compiler.table.kinds.push(KindInfo {
                         gvk,
@@ -84,8 +83,8 @@ fn paths_of(document: &Value) -> BTreeMap<GroupVersionKind, KindPaths> {
 }
 
 fn gvk_of(value: &Value) -> Option<GroupVersionKind> {
-    let text = |name: &str| value.get(name).and_then(Value::as_str).map(ToOwned::to_owned);
-    Some(GroupVersionKind { group: text("group")?, version: text("version")?, kind: text("kind")? })
+    let text = |name: &str| value.get(name).and_then(Value::as_str);
+    Some(GroupVersionKind::in_group(text("group")?, text("version")?, text("kind")?))
 }
 
 /// Returns true if a kind's schema comes from a CustomResourceDefinition: the only schema that it refers to is that of
@@ -95,22 +94,19 @@ fn is_defined(schema: &Value) -> bool {
     fields.into_iter().flatten().all(|(name, property)| name == "metadata" || reference(property).is_none())
 }
 
-/// Properties of a reference that override those of the referenced schema.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
-struct Overrides {
-    map_is_atomic: Option<bool>,
-}
-
 struct Compiler {
     origin: Origin,
     table: TypeTable,
-    named: HashMap<(String, Overrides), TypeId>,
+    /// The types of schemas by name. A reference may override if a map is atomic.
+    named: HashMap<(String, Option<bool>), TypeId>,
     scalars: HashMap<ScalarKind, TypeId>,
     /// Levels that are being compiled.
     depth: usize,
     /// True if the schema being compiled is in a CustomResourceDefinition, whose fields must not be null unless it
     /// allows it. In Go types a null means the same as no value.
     is_defined: bool,
+    /// True below a schema that preserves unknown fields, up to the next reference (`visitSpec` in `schemaconv/openapi.go`).
+    preserves: bool,
 }
 
 impl Compiler {
@@ -120,8 +116,8 @@ impl Compiler {
     }
 
     /// Compiles a schema by name. It is added to the table before its fields are compiled, as types can be recursive.
-    fn named(&mut self, name: &str, schemas: &Map<String, Value>, overrides: Overrides) -> TypeId {
-        if let Some(id) = self.named.get(&(name.to_owned(), overrides)) {
+    fn named(&mut self, name: &str, schemas: &Map<String, Value>, is_atomic: Option<bool>) -> TypeId {
+        if let Some(id) = self.named.get(&(name.to_owned(), is_atomic)) {
             return *id;
         }
         if let Some(kind) = special(name) {
@@ -129,13 +125,15 @@ impl Compiler {
         }
         if name == OBJECT_META && !schemas.contains_key(name) {
             let id = self.table.copy(object_metadata());
-            self.named.insert((name.to_owned(), overrides), id);
+            self.named.insert((name.to_owned(), is_atomic), id);
             return id;
         }
         let id = self.push(Shape::Untyped);
-        self.named.insert((name.to_owned(), overrides), id);
+        self.named.insert((name.to_owned(), is_atomic), id);
         if let Some(schema) = schemas.get(name) {
-            let shape = self.shape(schema, Some(name), schemas, overrides);
+            let preserves = std::mem::take(&mut self.preserves);
+            let shape = self.shape(schema, Some(name), schemas, is_atomic);
+            self.preserves = preserves;
             if let Some(slot) = self.table.types.get_mut(id as usize) {
                 *slot = shape;
             }
@@ -157,15 +155,16 @@ impl Compiler {
     }
 
     fn typed(&mut self, schema: &Value, schemas: &Map<String, Value>) -> TypeId {
-        let map_is_atomic = schema.get("x-kubernetes-map-type").and_then(Value::as_str).map(|kind| kind == "atomic");
-        let overrides = Overrides { map_is_atomic };
+        let is_atomic = is_atomic_map(schema);
         if let Some(name) = reference(schema) {
-            let is_defined = std::mem::replace(&mut self.is_defined, false);
-            let id = self.named(name, schemas, overrides);
+            let is_defined = std::mem::take(&mut self.is_defined);
+            let id = self.named(name, schemas, is_atomic);
             self.is_defined = is_defined;
             return id;
         }
-        let shape = self.shape(schema, None, schemas, overrides);
+        let preserves = self.preserves;
+        let shape = self.shape(schema, None, schemas, is_atomic);
+        self.preserves = preserves;
         self.push(shape)
     }
 
@@ -174,15 +173,16 @@ impl Compiler {
         schema: &Value,
         name: Option<&str>,
         schemas: &Map<String, Value>,
-        overrides: Overrides,
+        is_atomic: Option<bool>,
     ) -> Shape {
         let flag = |key: &str| schema.get(key).and_then(Value::as_bool).unwrap_or(false);
+        self.preserves |= flag(PRESERVE);
         if flag("x-kubernetes-int-or-string") {
             return Shape::Scalar(ScalarKind::IntOrString);
         }
         let format = schema.get("format").and_then(Value::as_str).unwrap_or_default();
         match schema.get("type").and_then(Value::as_str) {
-            Some("object") => self.map(schema, name, schemas, overrides),
+            Some("object") => self.map(schema, name, schemas, is_atomic),
             Some("array") => self.list(schema, schemas),
             Some("integer" | "number") => Shape::Scalar(ScalarKind::Number),
             Some("boolean") => Shape::Scalar(ScalarKind::Boolean),
@@ -191,12 +191,18 @@ impl Compiler {
                 (Origin::Custom, "byte") | (_, "") => ScalarKind::Text,
                 _ => ScalarKind::Any,
             }),
-            _ if schema.get("properties").is_some() => self.map(schema, name, schemas, overrides),
+            _ if schema.get("properties").is_some() => self.map(schema, name, schemas, is_atomic),
             _ => Shape::Untyped,
         }
     }
 
-    fn map(&mut self, schema: &Value, name: Option<&str>, schemas: &Map<String, Value>, overrides: Overrides) -> Shape {
+    fn map(
+        &mut self,
+        schema: &Value,
+        name: Option<&str>,
+        schemas: &Map<String, Value>,
+        is_atomic: Option<bool>,
+    ) -> Shape {
         let mut fields = BTreeMap::new();
         for (field, property) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
             let default = name.and_then(|name| known_default(name, field)).or_else(|| property.get("default").cloned());
@@ -205,17 +211,18 @@ impl Compiler {
             let id = self.inline(property, schemas);
             fields.insert(field.clone(), Field { id, default, refuses_null, replaces_null });
         }
-        let preserves = schema.get("x-kubernetes-preserve-unknown-fields").and_then(Value::as_bool).unwrap_or(false);
+        let is_free = schema.get(PRESERVE).is_some_and(|preserves| *preserves == true);
+        let atomic = is_atomic.or(is_atomic_map(schema)).unwrap_or(false);
+        // An object without fields takes any.
+        let is_open = if fields.is_empty() { is_free || atomic } else { self.preserves };
         let rest = match schema.get("additionalProperties") {
             Some(entry @ Value::Object(_)) => Some(self.inline(entry, schemas)),
+            Some(Value::Bool(false)) => None,
             Some(Value::Bool(true)) => Some(self.push(Shape::Untyped)),
-            _ if preserves => Some(self.push(Shape::Untyped)),
-            _ => None,
+            _ => is_open.then(|| self.push(Shape::Untyped)),
         };
         let rest_refuses_null = self.is_defined
             && schema.get("additionalProperties").is_some_and(|entry| entry.is_object() && refuses_null(entry));
-        let own = schema.get("x-kubernetes-map-type").and_then(Value::as_str).map(|kind| kind == "atomic");
-        let atomic = overrides.map_is_atomic.or(own).unwrap_or(false);
         if fields.is_empty() && rest.is_none() && !atomic {
             return Shape::Untyped;
         }
@@ -243,6 +250,11 @@ impl Compiler {
 /// (apiextensions-apiserver `defaulting/prunenulls.go`, `isNonNullableNonDefaultableNull`).
 fn refuses_null(schema: &Value) -> bool {
     !is_nullable(schema) && schema.get("default").is_none_or(Value::is_null)
+}
+
+/// Returns true for a map that is replaced as a whole; `None` if the schema does not say it.
+fn is_atomic_map(schema: &Value) -> Option<bool> {
+    Some(schema.get("x-kubernetes-map-type")?.as_str()? == "atomic")
 }
 
 fn is_nullable(schema: &Value) -> bool {
@@ -299,5 +311,28 @@ mod tests {
         assert_eq!(table.kinds.len(), 1);
         assert!(matches!(&table.types[table.kinds[0].root as usize], Shape::Map(map) if map.fields.len() == 2));
         assert!(table.types.len() < 2000, "{}", table.types.len());
+    }
+
+    #[test]
+    fn what_preserves_unknown_fields_does_so_at_every_depth_up_to_a_reference() {
+        let gvk = GroupVersionKind::new("example.com/v1", "Widget");
+        let closed = json!({"type": "object", "properties": {"a": {"type": "string"}}});
+        let list = json!({"type": "array", "x-kubernetes-preserve-unknown-fields": true, "items": closed});
+        let open = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true,
+            "properties": {"inner": closed, "other": {"$ref": "#/components/schemas/other"}}});
+        let whole = json!({"type": "object", "x-kubernetes-map-type": "atomic"});
+        let kind = json!({"group": "example.com", "version": "v1", "kind": "Widget"});
+        let widget = json!({"type": "object", "x-kubernetes-group-version-kind": [kind],
+            "properties": {"open": open, "list": list, "closed": closed, "whole": whole}});
+        let document = json!({
+            "paths": {"/widgets/{name}": {"patch": {"x-kubernetes-group-version-kind": kind}}},
+            "components": {"schemas": {"Widget": widget, "other": closed}},
+        });
+        let table = compile([&document], Origin::Custom).unwrap();
+        let widget = table.object(&gvk).unwrap();
+        let takes_more = |schema: crate::TypeRef<'_>| matches!(schema.shape(), Shape::Map(map) if map.rest.is_some());
+        let (open, list) = (widget.field("open"), widget.field("list"));
+        assert!([open, open.field("inner"), list.item(), widget.field("whole")].into_iter().all(takes_more));
+        assert!(![widget, widget.field("closed"), open.field("other")].into_iter().any(takes_more));
     }
 }

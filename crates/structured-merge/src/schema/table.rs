@@ -147,26 +147,10 @@ impl TypeTable {
         self.kinds.iter().find(|info| info.gvk.kind == gvk.kind && info.gvk == *gvk)
     }
 
-    /// The table as JSON text, one type per line: the form in which the built-in types are stored.
-    pub fn to_text(&self) -> String {
-        let lines = |items: Vec<Value>| items.iter().map(Value::to_string).collect::<Vec<_>>().join(",\n");
-        let json = |items: &Value| items.as_array().cloned().unwrap_or_default();
-        let types = serde_json::json!(self.types);
-        let kinds = serde_json::json!(self.kinds);
-        format!("{{\"types\":[\n{}\n],\"kinds\":[\n{}\n]}}\n", lines(json(&types)), lines(json(&kinds)))
-    }
-
     /// Adds a type to the table.
     pub(super) fn push(&mut self, shape: Shape) -> TypeId {
         let id = TypeId::try_from(self.types.len()).unwrap_or(TypeId::MAX);
         self.types.push(shape);
         id
-    }
-}
-
-impl Field {
-    /// A field with a type and no other properties.
-    pub(super) fn of(id: TypeId) -> Self {
-        Self { id, default: None, refuses_null: false, replaces_null: false }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde_json::Value;
 
-use super::table::{ListKind, ScalarKind, Shape, TypeId, TypeTable};
+use super::table::{Field, ListKind, MapShape, ScalarKind, Shape, TypeId, TypeTable};
 use crate::object::{GroupVersionKind, PathElement, Scalar};
 
 const UNTYPED: Shape = Shape::Untyped;
@@ -66,45 +66,43 @@ impl<'t> TypeRef<'t> {
         self.0.and_then(|(table, id)| table.types.get(id as usize)).unwrap_or(&UNTYPED)
     }
 
+    /// The struct or map that it is.
+    fn map(self) -> Option<&'t MapShape> {
+        match self.shape() {
+            Shape::Map(map) => Some(map),
+            _ => None,
+        }
+    }
+
+    fn declared(self, name: &str) -> Option<&'t Field> {
+        self.map()?.fields.get(name)
+    }
+
     /// The type of a map's entry.
     pub fn field(self, name: &str) -> TypeRef<'t> {
-        let Some((table, _)) = self.0 else { return self };
-        match self.shape() {
-            Shape::Map(map) => {
-                map.fields.get(name).map(|field| field.id).or(map.rest).map_or_else(TypeRef::untyped, |id| table.at(id))
-            }
-            _ => TypeRef::untyped(),
-        }
+        let (Some((table, _)), Some(map)) = (self.0, self.map()) else { return TypeRef::untyped() };
+        map.fields.get(name).map(|field| field.id).or(map.rest).map_or_else(TypeRef::untyped, |id| table.at(id))
     }
 
     /// Returns true if a field is declared by name; false for an entry of a free map.
     pub fn declares(self, name: &str) -> bool {
-        matches!(self.shape(), Shape::Map(map) if map.fields.contains_key(name))
+        self.declared(name).is_some()
     }
 
     /// The names of the declared fields.
     pub fn field_names(self) -> impl Iterator<Item = &'t str> {
-        let fields = match self.shape() {
-            Shape::Map(map) => Some(map.fields.keys()),
-            _ => None,
-        };
-        fields.into_iter().flatten().map(String::as_str)
+        self.map().into_iter().flat_map(|map| map.fields.keys()).map(String::as_str)
     }
 
     /// The known default of a field.
     pub fn default_of(self, name: &str) -> Option<&'t Value> {
-        match self.shape() {
-            Shape::Map(map) => map.fields.get(name)?.default.as_ref(),
-            _ => None,
-        }
+        self.declared(name)?.default.as_ref()
     }
 
     /// Returns true if a field or entry must not be null.
     pub fn refuses_null(self, name: &str) -> bool {
-        match self.shape() {
-            Shape::Map(map) => map.fields.get(name).map_or(map.rest_refuses_null, |field| field.refuses_null),
-            _ => false,
-        }
+        let refuses = |map: &MapShape| map.fields.get(name).map_or(map.rest_refuses_null, |field| field.refuses_null);
+        self.map().is_some_and(refuses)
     }
 
     /// Returns true if the server stores empty values and nulls as they are sent: in custom resources, and where no type is known.
@@ -118,10 +116,7 @@ impl<'t> TypeRef<'t> {
 
     /// The default by which the server replaces a null, if it does.
     pub fn default_of_null(self, name: &str) -> Option<&'t Value> {
-        match self.shape() {
-            Shape::Map(map) => map.fields.get(name).filter(|field| field.replaces_null)?.default.as_ref(),
-            _ => None,
-        }
+        self.declared(name).filter(|field| field.replaces_null)?.default.as_ref()
     }
 
     /// The type of a list's items.
@@ -174,7 +169,7 @@ impl<'t> TypeRef<'t> {
 
     /// Returns true if this is a map of entries without names of their own, such as labels.
     pub fn is_free_map(self) -> bool {
-        matches!(self.shape(), Shape::Map(map) if map.fields.is_empty() && map.rest.is_some())
+        self.map().is_some_and(|map| map.fields.is_empty() && map.rest.is_some())
     }
 
     /// Type of the scalar; `Any` if unknown.
@@ -205,6 +200,27 @@ pub fn item_element(item: &Value, list: TypeRef<'_>) -> Option<PathElement> {
             (!pairs.is_empty()).then(|| PathElement::key(pairs))
         }
     }
+}
+
+/// The path element of an item that has a position in its list: the position itself in an atomic list.
+pub(crate) fn element_at(index: usize, item: &Value, list: TypeRef<'_>) -> Option<PathElement> {
+    match list.list_kind() {
+        ListKind::Atomic => Some(PathElement::index(index)),
+        ListKind::Keyed(_) | ListKind::Set => item_element(item, list),
+    }
+}
+
+/// The positions of the items of an associative list by their elements; if several items have one key, that of the first one.
+pub(crate) fn places(items: &[Value], list: TypeRef<'_>) -> BTreeMap<PathElement, usize> {
+    let elements = items.iter().enumerate().rev();
+    elements.filter_map(|(index, item)| Some((item_element(item, list)?, index))).collect()
+}
+
+/// Returns true if no two of these are equal.
+pub(crate) fn all_different<T: Ord>(elements: impl IntoIterator<Item = T>) -> bool {
+    let mut sorted: Vec<T> = elements.into_iter().collect();
+    sorted.sort();
+    sorted.windows(2).all(|pair| pair.first() != pair.last())
 }
 
 /// The items of an associative list by their elements; if several items have one key, the first one.

@@ -30,7 +30,7 @@ pub(crate) struct BaseComparison<'a> {
     object: Cow<'a, Value>,
     is_same: bool,
     /// The fields that the base has.
-    fields: FieldSet,
+    pub fields: FieldSet,
     /// The managers that own most of these fields through updates: they made the object from the base, and also own its defaults.
     makers: Vec<&'a ManagedFieldsEntry>,
     /// The fields that the manifest has and the base has not.
@@ -59,24 +59,6 @@ pub(crate) struct BaseRecords {
     pub is_theirs: bool,
     /// The base has no value, and the manifest has the one that the server sets then.
     pub adds_default: bool,
-}
-
-/// The sides that moved away from the base.
-pub(crate) struct Moved {
-    pub manifest: bool,
-    pub live: bool,
-}
-
-impl Moved {
-    /// The side that changed; `None` if neither did.
-    pub fn side(&self) -> Option<Side> {
-        match (self.manifest, self.live) {
-            (true, true) => Some(Side::Both),
-            (true, false) => Some(Side::Manifest),
-            (false, true) => Some(Side::Cluster),
-            (false, false) => None,
-        }
-    }
 }
 
 impl<'a> BaseComparison<'a> {
@@ -136,49 +118,42 @@ impl<'a> BaseComparison<'a> {
         ends.filter_map(|at| elements.get(..=at)).any(|item| !self.has(&FieldPath::from(item.to_vec())))
     }
 
-    /// The fields that the base has.
-    pub fn fields(&self) -> &FieldSet {
-        &self.fields
-    }
-
     /// Returns true if a manager made the object from the base.
     pub fn is_made_by(&self, entry: &ManagedFieldsEntry) -> bool {
         self.makers.iter().any(|maker| std::ptr::eq(*maker, entry))
     }
 
-    /// Finds out which sides moved. `None` if the base cannot tell.
-    pub fn moved(&self, change: &FieldChange, records: &BaseRecords) -> Option<Moved> {
+    /// The side that moved away from the base, if the base can tell; of a difference in which neither the manifest nor the live object seems
+    /// to have moved, because the server or another field changes it, the one that the records tell.
+    pub fn side(&self, change: &FieldChange, records: &BaseRecords, recorded: Side) -> Option<Side> {
         let path = &change.path;
         let BaseRecords { is_put, is_theirs, adds_default } = *records;
         let is_added = !adds_default && self.added.contains_at_or_below(path);
         if FieldPath::of(&PART_OF) == *path {
             return None;
         }
-        let mut moved = if change.op == Op::Move {
-            Moved { manifest: self.desired.order_of(path).is_some(), live: self.live.order_of(path).is_some() }
+        let (manifest, live) = if self.is_same {
+            (false, true)
+        } else if change.op == Op::Move {
+            (self.desired.order_of(path).is_some(), self.live.order_of(path).is_some())
         } else if self.overridden.overlaps(path) && self.has(path) {
-            let manifest = self.written.overlaps(path) || is_added;
-            Moved { manifest, live: is_theirs || is_put }
+            (self.written.overlaps(path) || is_added, is_theirs || is_put)
         } else {
-            let manifest = self.desired.values.overlaps(path) || is_added;
-            Moved { manifest, live: self.live.values.overlaps(path) || is_put }
+            (self.desired.values.overlaps(path) || is_added, self.live.values.overlaps(path) || is_put)
         };
-        if self.is_same {
-            moved = Moved { manifest: false, live: true };
-        }
-        Some(moved)
-    }
-
-    /// The side of a difference in which neither the manifest nor the live object seems to have moved: the server or another field
-    /// changes it.
-    pub fn side_of_others(&self) -> Side {
-        if self.written.is_empty() && self.added.is_empty() { Side::Cluster } else { Side::Manifest }
+        Some(match (manifest, live) {
+            (true, true) => Side::Both,
+            (false, true) => Side::Cluster,
+            (false, false) if recorded != Side::Either => recorded,
+            (false, false) if self.written.is_empty() && self.added.is_empty() => Side::Cluster,
+            (true | false, false) => Side::Manifest,
+        })
     }
 
     /// The value that the base has at a path; of a list in another order, the order.
     pub fn value(&self, change: &FieldChange) -> Option<Value> {
         match change.op {
-            Op::Move => self.live.order_of(&change.path).or(change.live.as_ref()).cloned(),
+            Op::Move => self.live.order_of(&change.path).or(change.live.as_deref()).cloned(),
             _ => Lookup::of(&self.object).value(&change.path).cloned(),
         }
     }

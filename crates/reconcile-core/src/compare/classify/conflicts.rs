@@ -181,6 +181,11 @@ pub(crate) fn paths_of(changes: &[FieldChange]) -> FieldSet {
     changes.iter().map(|change| change.path.clone()).collect()
 }
 
+/// The paths of changes of values. A list in another order says nothing about what is in its items.
+pub(crate) fn values_of(changes: &[FieldChange]) -> FieldSet {
+    changes.iter().filter(|change| change.op != Op::Move).map(|change| change.path.clone()).collect()
+}
+
 /// The joined records of the other managers of an object.
 pub(super) struct OthersParts {
     /// The fields of all of them.
@@ -232,6 +237,17 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn a_list_in_another_order_hides_nothing_of_its_items() {
+        let change = |path: &[&str], op: Op| {
+            FieldChange::new(Change { path: FieldPath::of(path), op, from: None, to: None }, Class::Reordered)
+        };
+        let found = [change(&["spec", "containers"], Op::Move), change(&["spec", "replicas"], Op::Change)];
+        let values = values_of(&found);
+        assert!(!values.contains_at_or_above(&FieldPath::of(&["spec", "containers", "x"])));
+        assert!(values.contains(&FieldPath::of(&["spec", "replicas"])));
+    }
 
     #[test]
     fn a_record_in_a_version_that_is_gone_is_forgotten() {

@@ -1,5 +1,6 @@
 //! The class of each difference, from its owners before and after an apply, and the changes of ownership without a difference.
 
+mod added;
 pub(crate) mod base;
 pub(crate) mod conflicts;
 pub(crate) mod only;
@@ -8,19 +9,19 @@ use std::cell::OnceCell;
 
 use serde_json::Value;
 use structured_merge::{
-    Change, ClaimStrength, Claimants, FieldPath, FieldSet, LAST_APPLIED, LastApplied, Lookup, ManagedFieldsEntry,
-    ManagedObject, Op, Ownership, PathElement, TypeRef, claim_strength, fields_last_applied, is_default,
-    owns_last_applied, with_string_data,
+    Change, ClaimStrength, Claimants, FieldPath, FieldSet, LastApplied, Lookup, ManagedFieldsEntry, ManagedObject, Op,
+    Ownership, PathElement, TypeRef, claim_strength, fields_last_applied, is_default, owns_last_applied,
+    with_string_data,
 };
 
-use crate::compare::additions::{Additions, CLIENT_SIDE_APPLY, usual_defaults};
+use crate::compare::additions::{CLIENT_SIDE_APPLY, usual_defaults};
 use crate::compare::diff::{Class, FieldChange, Side};
 use crate::compare::live_object::LiveObject;
 use crate::compare::policy::Policy;
 use crate::compare::prediction::{CompareContext, Prediction};
 use crate::owners::Owner;
 use base::{BaseComparison, BaseRecords};
-use conflicts::{ContestedFields, OthersParts, goes_beyond, paths_of};
+use conflicts::{ContestedFields, OthersParts, goes_beyond, values_of};
 
 /// The owners of an object before and after an apply.
 pub(crate) struct Classifier<'a> {
@@ -166,11 +167,12 @@ impl<'a> Classifier<'a> {
             Op::Change | Op::Remove if theirs > ours || has_foreign_part() => {
                 // A field that client-side apply left to the server is its own as well. The manifest that it applied is known.
                 let is_default = owners.iter().all(|entry| entry.manager == CLIENT_SIDE_APPLY)
-                    && change.op == Op::Change
                     && applied.is_some_and(|applied| !applied.has(path));
                 let is_as_created = owners.iter().all(|entry| self.is_as_created(entry, path)) && !has_foreign_part();
-                if is_default {
+                if is_default && change.op == Op::Change {
                     Class::Pending
+                } else if is_default && !self.parts().has_changed(path) {
+                    Class::Consequence
                 } else if is_as_created {
                     Class::Unrecorded
                 } else {
@@ -228,11 +230,9 @@ impl<'a> Classifier<'a> {
         let Some(recorded) = change.side else { return };
         let (theirs, _) = self.claimants.best(&change.path, self.schema());
         let is_put = change.op != Op::Add && change.op != Op::Move && self.is_put(base, change);
-        let adds_default = !base.has(&change.path) && self.is_default(&change.path, change.desired.as_ref());
+        let adds_default = !base.has(&change.path) && self.is_default(&change.path, change.desired.as_deref());
         let records = BaseRecords { is_put, is_theirs: theirs == ClaimStrength::Own, adds_default };
-        let Some(moved) = base.moved(change, &records) else { return };
-        let by_record = || if recorded == Side::Either { base.side_of_others() } else { recorded };
-        let side = moved.side().unwrap_or_else(by_record);
+        let Some(side) = base.side(change, &records, recorded) else { return };
         (change.side, change.base) = (Some(side), base.value(change));
         // A conflict stays one, and so does what only the manifest drops.
         if matches!(change.class, Class::Conflict | Class::Pruned | Class::Reordered | Class::Unmanaged) {
@@ -275,15 +275,19 @@ impl<'a> Classifier<'a> {
         let path = &change.path;
         if base.has(path) {
             // What has no parts has none that somebody could have added.
-            if base.fields().below(path).is_none_or(FieldSet::is_empty) {
+            if base.fields.below(path).is_none_or(FieldSet::is_empty) {
                 return false;
             }
             let of_object = self.before().others.iter().filter(|entry| entry.subresource != "status");
-            let mut beyond = of_object.filter(|entry| goes_beyond(&entry.fields, base.fields(), path));
-            return beyond.any(|entry| self.has_put(base, entry, path));
+            let mut beyond = of_object.filter(|entry| goes_beyond(&entry.fields, &base.fields, path));
+            return beyond.any(|entry| match &self.copy {
+                // It also owns the defaults that the base lacks as well.
+                Some(copy) if is_of_client_side(entry) => goes_beyond(copy, &base.fields, path),
+                _ => self.has_put(base, entry, path),
+            });
         }
         // With or without it in the manifest, the server would have this value.
-        if self.is_default(path, change.live.as_ref()) {
+        if self.is_default(path, change.live.as_deref()) {
             return false;
         }
         let is_ours = claim_strength(&self.ours_before, path, self.schema()) == ClaimStrength::Own;
@@ -299,7 +303,7 @@ impl<'a> Classifier<'a> {
 
     /// Returns true if the owner of a field that the base does not have has set it, and not only the server for it.
     fn has_put(&self, base: &BaseComparison<'_>, entry: &ManagedFieldsEntry, path: &FieldPath) -> bool {
-        if entry.manager == CLIENT_SIDE_APPLY || owns_last_applied(&entry.fields) {
+        if is_of_client_side(entry) {
             return self.copy.as_ref().is_some_and(|copy| copy.contains_at_or_below(path) || copy.covers(path));
         }
         let has_made = || Policy::is_maker(entry) || base.is_made_by(entry);
@@ -309,7 +313,7 @@ impl<'a> Classifier<'a> {
     /// The fields that we owned, that the manifest no longer has, and that stay; with the co-owners that keep them.
     pub fn released(&self, live: &mut Lookup<'_>, found: &[FieldChange]) -> Vec<FieldChange> {
         let given_up = self.ours_before.difference(&self.ours_after);
-        let differs = paths_of(found);
+        let differs = values_of(found);
         let mut outermost = FieldSet::new();
         let mut released = Vec::new();
         given_up.visit(&mut |path, _| {
@@ -340,45 +344,11 @@ impl<'a> Classifier<'a> {
         let nothing = |owners: &Ownership| owners.our_fields().is_empty();
         key(self.before()) != key(after) && !(nothing(self.before()) && nothing(after))
     }
+}
 
-    /// The fields that other managers added: they own them, and neither we nor the manifest have them. Client-side apply also owns
-    /// the defaults that the server set in the objects that it created; it did not add those.
-    pub fn unmanaged(&self, object: &Value, live: &mut Lookup<'_>, found: &[FieldChange]) -> Vec<FieldChange> {
-        let mut known = paths_of(found);
-        known.insert(&FieldPath::of(&["status"]));
-        let copy = FieldPath::of(&["metadata", "annotations", LAST_APPLIED]);
-        let is_ours = |path: &FieldPath| {
-            [&self.ours_before, &self.ours_after]
-                .into_iter()
-                .any(|ours| claim_strength(ours, path, self.schema()) == ClaimStrength::Own)
-        };
-        let additions = Additions::of(object, self.schema());
-        let of_objects = self.before().others.iter().filter(|entry| entry.subresource != "status");
-        let theirs = of_objects.fold(FieldSet::new(), |theirs, entry| theirs.union(&entry.fields));
-        let mut unmanaged: Vec<FieldChange> = Vec::new();
-        theirs.visit(&mut |path, _| {
-            // A map of which the entries go.
-            let goes = self.live.removed.contains(path) && known.overlaps(path);
-            if is_ours(path) || goes || known.contains_at_or_above(path) || path.overlaps(&copy) {
-                return;
-            }
-            let (_, mut added_by) = self.claimants.best(path, self.schema());
-            added_by.retain(|entry| additions.has_added(entry, path));
-            if added_by.is_empty() {
-                return;
-            }
-            if let Some(value) = live.value(path) {
-                known.insert(path);
-                let mut managers = self.context.policy.owners(added_by);
-                for owner in &mut managers {
-                    owner.manual = self.context.policy.adds_manually(owner);
-                }
-                let added = Change { path: path.clone(), op: Op::Add, from: Some(value.clone()), to: None };
-                unmanaged.push(FieldChange::new(added, Class::Unmanaged).with_managers(managers));
-            }
-        });
-        unmanaged
-    }
+/// Returns true if an owner is client-side apply, which keeps a copy of the manifest that it applied last.
+fn is_of_client_side(entry: &ManagedFieldsEntry) -> bool {
+    entry.manager == CLIENT_SIDE_APPLY || owns_last_applied(&entry.fields)
 }
 
 /// The owners once manual claims have been transferred to us; `None` if there are none.

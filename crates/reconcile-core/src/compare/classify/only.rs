@@ -8,10 +8,11 @@
 
 use std::collections::BTreeSet;
 
-use structured_merge::{FieldPath, FieldSet, Op, PathElement};
+use serde_json::Value;
+use structured_merge::{Change, FieldPath, FieldSet, Lookup, ManagedObject, Op, PathElement};
 
-use crate::compare::decision::object_verdict::ObjectVerdict;
-use crate::compare::diff::{Action, Class, FieldChange, FieldDiff, LeftDifference, Replacement, Side};
+use crate::compare::diff::{Action, Class, FieldChange, LeftDifference, Replacement, Side};
+use crate::compare::object_diff::ObjectDiff;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::live::Target;
 use crate::manifest::BaseObject;
@@ -62,71 +63,88 @@ impl Chosen {
         })
     }
 
-    /// The changes of a verdict that the pass must not make, if it makes others of the same object.
-    pub(crate) fn to_leave(&self, verdict: &ObjectVerdict) -> Vec<FieldChange> {
-        let action = verdict.action();
+    /// The changes that the pass must not make, if it makes others of the same object.
+    pub(crate) fn to_leave(&self, diff: &ObjectDiff) -> Vec<FieldChange> {
         let writes = |change: &&FieldChange| change.is_drift() || change.class == Class::Released;
         let (made, left): (Vec<&FieldChange>, Vec<&FieldChange>) =
-            verdict.changes().iter().filter(writes).partition(|change| self.has(change, action));
+            diff.changes.iter().filter(writes).partition(|change| self.has(change, diff.action));
         let is_written = made.iter().any(|change| change.is_drift());
         if is_written { left.into_iter().cloned().collect() } else { Vec::new() }
     }
 
-    /// Turns the verdict of a comparison into that of the pass. `left` are the differences that it was compared without.
-    pub(crate) fn settle(&self, verdict: &mut ObjectVerdict, target: &Target, left: &[FieldChange]) {
-        let action = verdict.action();
-        let settled = match verdict {
-            ObjectVerdict::Create { desired, evidence } => {
-                let mut change = FieldChange::missing(desired.to_tree());
+    /// Turns the result of a comparison into that of the pass. `left` are the differences that it was compared without.
+    pub(crate) fn settle(&self, diff: &mut ObjectDiff, target: &Target, left: &[FieldChange]) {
+        match diff.action {
+            Action::Create => {
+                let Some(mut change) = diff.changes.first().cloned() else { return };
                 change.side = target.base.get().map(BaseObject::state).map(Side::of_missing).or(change.side);
-                (!self.has(&change, action)).then(|| FieldDiff::leaving(*evidence, &change).into())
-            }
-            ObjectVerdict::InSync(fields) | ObjectVerdict::Update(fields) => self.fields(fields, action, left),
-            ObjectVerdict::Replace { fields, reason } => {
-                let alone = self.fields(fields, action, left);
-                if alone.is_none() && !fields.left.is_empty() {
-                    reason.replacement = Replacement::Protected;
-                    reason.hint = Some(
-                        "a replacement writes the whole object: choose all of its differences with `--only`".to_owned(),
-                    );
+                if !self.has(&change, Action::Create) {
+                    *diff = ObjectDiff::leaving(diff.evidence, &change);
                 }
-                alone
             }
-            ObjectVerdict::Delete { .. } | ObjectVerdict::Kept { .. } | ObjectVerdict::Unknown(_) => None,
-        };
-        if let Some(settled) = settled {
-            *verdict = settled;
+            Action::None | Action::Update | Action::Replace => self.settle_fields(diff, left),
+            Action::Delete | Action::Unknown => {}
         }
     }
 
-    /// Marks what is left of the fields of an object. Returns another verdict, if the object is left as it is or cannot be written.
-    fn fields(&self, fields: &mut FieldDiff, action: Action, left: &[FieldChange]) -> Option<ObjectVerdict> {
-        fields.left = left.iter().filter_map(LeftDifference::of).collect();
+    /// Marks what is left of the fields of an object, which may be left as it is, or cannot be written.
+    fn settle_fields(&self, diff: &mut ObjectDiff, left: &[FieldChange]) {
+        let action = diff.action;
         let is_made = |change: &FieldChange| self.has(change, action);
-        let (made, rest): (Vec<&FieldChange>, Vec<&FieldChange>) =
-            fields.changes.iter().filter(|change| change.is_drift()).partition(|change| is_made(change));
+        let (made, rest): (Vec<&FieldChange>, Vec<&FieldChange>) = diff.drift().partition(|change| is_made(change));
         let is_written = !made.is_empty();
         let rest: Vec<LeftDifference> = rest.into_iter().filter_map(LeftDifference::of).collect();
-        if is_written && rest.is_empty() {
-            return None;
+        if is_written && !rest.is_empty() && action != Action::Replace {
+            *diff = inseparable();
+            return;
         }
-        if is_written && action != Action::Replace {
-            let message = "the chosen differences cannot be applied without those that `--only` leaves: not written";
-            let hint = "choose all of its differences with `--only`, or none";
-            return Some(ObjectVerdict::Unknown(Diagnostic::new(Code::Conflict, message).with_hint(hint)));
+        let is_whole = is_written && rest.is_empty();
+        diff.left = left.iter().filter_map(LeftDifference::of).chain(rest).collect();
+        if !is_whole {
+            diff.left.sort_by(|one, other| one.path.cmp(&other.path));
         }
-        fields.left.extend(rest);
-        fields.left.sort_by(|one, other| one.path.cmp(&other.path));
         if is_written {
-            fields.changes.retain(|change| is_made(change) || !change.is_drift());
-            return None;
+            diff.changes.retain(|change| is_made(change) || !change.is_drift());
+            if action == Action::Replace && !diff.left.is_empty() {
+                diff.replacement = Some(Replacement::Protected);
+                let hint = "a replacement writes the whole object: choose all of its differences with `--only`";
+                if let Some(reason) = &mut diff.notes.reason {
+                    reason.hint = Some(hint.to_owned());
+                }
+            }
+            return;
         }
         let follows = |class| matches!(class, Class::Adopted | Class::Released | Class::Consequence);
-        fields.changes.retain(|change| is_made(change) || !(change.is_drift() || follows(change.class)));
-        fields.conflicts.clear();
-        fields.versions = None;
-        Some(ObjectVerdict::InSync(fields.clone()))
+        diff.changes.retain(|change| is_made(change) || !(change.is_drift() || follows(change.class)));
+        diff.conflicts.clear();
+        diff.action = Action::None;
+        diff.replacement = None;
+        diff.notes.versions = None;
+        diff.notes.reason = None;
     }
+}
+
+/// The result for an object of which the API changes what is chosen only together with what is left.
+pub(crate) fn inseparable() -> ObjectDiff {
+    let message = "the chosen differences cannot be applied without those that `--only` leaves: not written";
+    let hint = "choose all of its differences with `--only`, or none";
+    ObjectDiff::unknown(Diagnostic::new(Code::Conflict, message).with_hint(hint))
+}
+
+/// Returns true if an apply, of which `changes` are the results, takes away or replaces the live value of a difference that is left, or
+/// a part of it that has an owner. What the server sets in it for nobody may follow from another field.
+pub(crate) fn is_lost(left: &FieldChange, live: &ManagedObject, result: &Value, changes: &[Change]) -> bool {
+    let path = &left.path;
+    if left.op == Op::Move || Lookup::of(&live.object).value(path).is_none() {
+        return false;
+    }
+    if Lookup::of(result).value(path).is_none() {
+        return true;
+    }
+    let is_owned = |path: &FieldPath| live.owners.entries().any(|entry| entry.fields.contains_at_or_below(path));
+    let is_part = |change: &&Change| path.is_prefix_of(&change.path) && change.op != Op::Add && change.op != Op::Move;
+    let mut parts = changes.iter().filter(is_part);
+    parts.any(|change| change.path == *path || is_owned(&change.path))
 }
 
 /// The fields that a pass leaves, each with everything below it. The order of a list is none.

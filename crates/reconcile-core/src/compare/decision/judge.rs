@@ -11,14 +11,16 @@ use structured_merge::{
 
 use crate::compare::classify::Classifier;
 use crate::compare::classify::base::BaseComparison;
-use crate::compare::classify::conflicts::paths_of;
-use crate::compare::diff::{Class, Evidence, FieldChange, FieldDiff, UnmanagedCount};
+use crate::compare::classify::conflicts::values_of;
+use crate::compare::diff::{Class, Evidence, FieldChange, UnmanagedCount};
 use crate::compare::live_object::LiveObject;
+use crate::compare::object_diff::{DiffNotes, ObjectDiff};
 use crate::compare::policy::{ForceConflicts, Policy};
 use crate::compare::prediction::{CompareContext, Prediction};
 use crate::compare::secrecy::Secrecy;
 use crate::compare::secrecy::redact::Redactor;
 use crate::live::Target;
+use crate::manifest::Packed;
 use crate::object::RBAC;
 
 /// Classifies the changes that an apply would make. The texts are warnings for the author of the manifest.
@@ -27,7 +29,7 @@ pub fn judge(
     live: &LiveObject,
     prediction: &Prediction,
     redactor: &Redactor,
-) -> (FieldDiff, Vec<String>) {
+) -> (ObjectDiff, Vec<String>) {
     let CompareContext { target, schema, policy, .. } = context;
     let object = &live.current.object;
     let before_first_apply = owner_before_first_apply(context, object);
@@ -38,7 +40,7 @@ pub fn judge(
 
     let mut found = differing(context, live, &classifier, differences);
     // Nothing follows from nothing: a policy that came after the object changes it, for example.
-    if !found.iter().any(super::super::diff::FieldChange::is_drift) {
+    if !found.iter().any(FieldChange::is_drift) {
         let following = found.iter_mut().filter(|change| change.class == Class::Consequence);
         following.for_each(|change| change.reclassify(Class::Unrecorded));
     }
@@ -53,11 +55,13 @@ pub fn judge(
     if !found.iter().any(is_settled) && classifier.is_adopting(&prediction.owners) {
         found.push(FieldChange::of_object(Op::Change, Class::Adopted));
     }
-    let drifts: FieldSet = found.iter().filter(|change| change.is_drift()).map(|change| change.path.clone()).collect();
+    // What was added to a list is there whatever its order.
+    let differs = found.iter().filter(|change| change.is_drift() && change.op != Op::Move);
+    let differs: FieldSet = differs.map(|change| change.path.clone()).collect();
+    let left_out = classifier.left_out();
     let mut added = added_items(&live.current, &prediction.owners.our_fields(), policy);
-    added.retain(|path| !live.ignores(path) && !drifts.overlaps(path));
-    let mut unmanaged = classifier.unmanaged(object, &mut values, &found);
-    unmanaged.retain(|change| !live.ignores(&change.path));
+    added.retain(|path| !left_out.contains_at_or_above(path) && !differs.overlaps(path));
+    let unmanaged = classifier.unmanaged(object, &mut values, &found, &left_out);
     let counted = UnmanagedCount::of(&unmanaged);
     if policy.show_unmanaged {
         found.extend(unmanaged);
@@ -71,17 +75,10 @@ pub fn judge(
         }
     }
     redact(context, object, prediction, base.as_ref().map(BaseComparison::object), redactor, &mut found);
-    let diff = FieldDiff {
-        evidence: prediction.evidence,
-        changes: found,
-        conflicts,
-        added_items: added,
-        unmanaged: counted,
-        ignored: Vec::new(),
-        left: Vec::new(),
-        versions: None,
-    };
-    (diff, warnings)
+    let notes = DiffNotes { unmanaged: counted, ..DiffNotes::default() }.into();
+    let diff =
+        ObjectDiff { changes: found, conflicts, added_items: added, notes, ..ObjectDiff::in_sync(prediction.evidence) };
+    (diff.by_drift(), warnings)
 }
 
 /// Joins the differences inside the rules of a role: the list is one value, and only as a whole it says what is granted.
@@ -159,7 +156,7 @@ fn redact(
     let of_base = base.map_or(secrecy, |base| secrecy.with_base(&key.gvk, base));
     for change in found {
         for value in [&mut change.live, &mut change.desired].into_iter().flatten() {
-            *value = redactor.value(&secrecy, &change.path, value);
+            *value = Packed::tree(redactor.value(&secrecy, &change.path, value));
         }
         if let Some(value) = &mut change.base {
             *value = redactor.value(&of_base, &change.path, value);
@@ -217,7 +214,7 @@ fn overridden(
     let sent = live.sent(target);
     let manifest = with_node_ports(with_string_data_folded(sent), &prediction.object, schema);
     let wanted = merge(&manifest, &prediction.object, schema);
-    let differs = paths_of(found);
+    let differs = values_of(found);
     let mut kept = changes(&prediction.object, &wanted, schema, target.status_is_apart());
     leave_out_bookkeeping(&mut kept, &target.key.gvk, sent, schema);
     kept.into_iter()

@@ -1,19 +1,18 @@
-//! Turns the finding about one object into a verdict.
+//! Turns the result of a comparison into the differences of the object and the action that it needs.
 
 pub(crate) mod judge;
 pub(crate) mod membership;
-pub(crate) mod object_verdict;
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::Value;
-use structured_merge::{FieldPath, FieldSet, ObjectKey};
+use structured_merge::{FieldPath, FieldSet};
 
-use crate::compare::diff::{Action, Class, Evidence, FieldDiff, Reason, Replacement};
-use crate::compare::effect::Effect;
+use crate::compare::diff::{Action, Class, Evidence, Replacement};
 use crate::compare::live_object::{LiveObject, covering_new};
+use crate::compare::object_diff::ObjectDiff;
 use crate::compare::policy::Replace;
 use crate::compare::prediction::{CompareContext, Prediction};
 use crate::compare::rejection::refusal::{Refusal, missing_namespace};
@@ -26,25 +25,24 @@ use crate::owners::ObjectTimes;
 use crate::rules::RuleRef;
 use judge::judge;
 use membership::Membership;
-use object_verdict::ObjectVerdict;
 
-/// The finding about one object, and the verdict that follows from it.
+/// The differences of one object, and the objects that were compared.
 #[derive(Clone, Debug)]
 pub struct Decision {
-    /// The result of the comparison.
-    finding: ComparisonResult,
-    /// The verdict that reports show.
-    pub verdict: ObjectVerdict,
+    /// The action that it needs and its differences, as reports show them.
+    pub diff: ObjectDiff,
+    /// The live object, if the comparison has kept it.
+    live: Option<Box<LiveObject>>,
+    /// The result of an apply, if the server or this program has predicted one.
+    prediction: Option<Box<Prediction>>,
+    /// True if other objects of this input may have to exist before the server can be asked.
+    may_be_early: bool,
     /// Warnings, from this program and from the server.
     pub warnings: Vec<String>,
     /// The ignore rules that cover a field of the object, whether or not the field differs.
     pub rules: BTreeSet<RuleRef>,
     /// The apply set that the object does not leave, if its manifest does not name it.
     pub membership: Option<Membership>,
-    /// The effects of an apply beyond the fields, once they are found.
-    pub effects: Vec<Effect>,
-    /// The differences that follow from those of other objects, once they are found.
-    pub following: Vec<Following>,
 }
 
 impl Decision {
@@ -55,16 +53,10 @@ impl Decision {
 
     /// Returns true if it says nothing but that the object is in sync.
     pub fn is_plain(&self) -> bool {
-        let Self { finding, verdict, warnings, rules, membership, effects, following } = self;
-        matches!(finding, ComparisonResult::Proven(None))
-            && *verdict == ObjectVerdict::InSync(FieldDiff::none(Evidence::Proven))
+        let Self { diff, live, prediction, may_be_early: _, warnings, rules, membership } = self;
+        (live.is_none() && prediction.is_none())
+            && *diff == ObjectDiff::in_sync(Evidence::Proven)
             && (warnings.is_empty() && rules.is_empty() && membership.is_none())
-            && (effects.is_empty() && following.is_empty())
-    }
-
-    /// The verdict of the same comparison in another context.
-    pub fn verdict_in(&self, context: CompareContext<'_>, redactor: &Redactor) -> ObjectVerdict {
-        decide(context, self.finding.clone(), redactor).verdict
     }
 
     /// The live object that was compared, if the comparison has kept it.
@@ -81,71 +73,77 @@ impl Decision {
 
     /// The live object that was compared, with its owners, if the comparison has kept it.
     pub fn live_object(&self) -> Option<&LiveObject> {
-        self.finding.live()
+        self.live.as_deref()
     }
 
     /// The result of an apply, if the server or this program has predicted one.
     pub fn prediction(&self) -> Option<&Prediction> {
-        if let ComparisonResult::Predicted { prediction, .. } = &self.finding { Some(prediction) } else { None }
+        self.prediction.as_deref()
     }
 
     /// Returns true if the server could not be asked yet, because other objects of this input have to exist first.
     pub fn is_provisional(&self) -> bool {
-        match &self.finding {
-            ComparisonResult::Missing(evidence) => *evidence == Evidence::Local,
-            ComparisonResult::Refused { .. } => {
-                self.verdict.evidence() == Some(Evidence::Local) && self.verdict.action() != Action::Replace
-            }
-            ComparisonResult::Proven(_) | ComparisonResult::Predicted { .. } | ComparisonResult::Unknown(_) => false,
-        }
+        let Self { diff, may_be_early, .. } = self;
+        *may_be_early && diff.evidence == Some(Evidence::Local) && diff.action != Action::Replace
     }
 }
 
-/// A difference that follows from those of other objects.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Following {
-    /// The field.
-    pub path: FieldPath,
-    /// The other objects.
-    pub of: Vec<ObjectKey>,
-}
-
 /// Decides about one object. The order of the objects must be fixed, as it gives their secret values their numbers.
-pub(super) fn decide(context: CompareContext<'_>, finding: ComparisonResult, redactor: &Redactor) -> Decision {
-    let mut builder = VerdictBuilder { context, redactor, warnings: Vec::new(), rules: BTreeSet::new() };
-    let verdict = builder.verdict(&finding);
-    let VerdictBuilder { warnings, rules, .. } = builder;
-    Decision { finding, verdict, warnings, rules, membership: None, effects: Vec::new(), following: Vec::new() }
+pub(super) fn decide(context: CompareContext<'_>, result: ComparisonResult, redactor: &Redactor) -> Decision {
+    let mut builder = DiffBuilder::new(context, redactor);
+    let diff = builder.diff(&result);
+    let DiffBuilder { warnings, rules, .. } = builder;
+    let may_be_early = matches!(result, ComparisonResult::Missing(_) | ComparisonResult::Refused { .. });
+    let (live, prediction) = match result {
+        ComparisonResult::Proven(live) | ComparisonResult::Refused { live, .. } => (live, None),
+        ComparisonResult::Predicted { live, prediction } => (Some(live), Some(prediction)),
+        ComparisonResult::Missing(_) | ComparisonResult::Unknown(_) => (None, None),
+    };
+    Decision { diff, live, prediction, may_be_early, warnings, rules, membership: None }
 }
 
-/// Builds a verdict, and collects the warnings and rules that belong to it.
-struct VerdictBuilder<'a> {
+/// The differences that the result of a comparison has in another context.
+pub(super) fn diff_in(context: CompareContext<'_>, result: &ComparisonResult) -> ObjectDiff {
+    DiffBuilder::new(context, &Redactor::default()).diff(result)
+}
+
+/// The creation of an object that does not exist, with the evidence for that.
+pub fn creation(context: CompareContext<'_>, evidence: Evidence, redactor: &Redactor) -> ObjectDiff {
+    DiffBuilder::new(context, redactor).creation(evidence)
+}
+
+/// Finds the differences, and collects the warnings and rules that belong to them.
+struct DiffBuilder<'a> {
     context: CompareContext<'a>,
     redactor: &'a Redactor,
     warnings: Vec<String>,
     rules: BTreeSet<RuleRef>,
 }
 
-impl VerdictBuilder<'_> {
-    fn verdict(&mut self, finding: &ComparisonResult) -> ObjectVerdict {
-        match finding {
+impl<'a> DiffBuilder<'a> {
+    fn new(context: CompareContext<'a>, redactor: &'a Redactor) -> Self {
+        Self { context, redactor, warnings: Vec::new(), rules: BTreeSet::new() }
+    }
+
+    fn diff(&mut self, result: &ComparisonResult) -> ObjectDiff {
+        match result {
             ComparisonResult::Missing(evidence) => self.creation(*evidence),
-            ComparisonResult::Proven(None) => FieldDiff::none(Evidence::Proven).into(),
+            ComparisonResult::Proven(None) => ObjectDiff::in_sync(Evidence::Proven),
             ComparisonResult::Proven(Some(live)) => {
                 let object = live.current.object.clone();
                 let owners = live.current.owners.clone();
                 let evidence = Evidence::Proven;
                 let in_the_way = FieldSet::new();
                 let prediction = Prediction { object, owners, evidence, in_the_way, rewrites_records: false };
-                self.fields(live, Some(&prediction)).into()
+                self.fields(live, Some(&prediction))
             }
-            ComparisonResult::Predicted { live, prediction } => self.fields(live, Some(prediction)).into(),
+            ComparisonResult::Predicted { live, prediction } => self.fields(live, Some(prediction)),
             ComparisonResult::Refused { live, refusal } => self.refused(live.as_deref(), refusal),
-            ComparisonResult::Unknown(diagnostic) => ObjectVerdict::Unknown(diagnostic.clone()),
+            ComparisonResult::Unknown(diagnostic) => ObjectDiff::unknown(diagnostic.clone()),
         }
     }
 
-    fn creation(&mut self, evidence: Evidence) -> ObjectVerdict {
+    fn creation(&mut self, evidence: Evidence) -> ObjectDiff {
         let target = self.context.target;
         self.rules = covering_new(self.context);
         let desired = target.desired.with_object(|manifest| {
@@ -153,37 +151,44 @@ impl VerdictBuilder<'_> {
             let secrecy = secrecy.of_encrypted(target.desired.origin.is_encrypted);
             self.redactor.value(&secrecy, &FieldPath::root(), manifest)
         });
-        ObjectVerdict::Create { desired: desired.into(), evidence }
+        ObjectDiff::create(desired, evidence)
     }
 
-    fn refused(&mut self, live: Option<&LiveObject>, refusal: &Refusal) -> ObjectVerdict {
+    fn refused(&mut self, live: Option<&LiveObject>, refusal: &Refusal) -> ObjectDiff {
         match (refusal, live) {
             (Refusal::Immutable(reason), Some(live)) => self.replacement(live, reason),
-            (Refusal::Typed(diagnostic) | Refusal::Other(diagnostic), live) if self.context.types_will_change => {
-                let verdict = match live {
-                    Some(live) => self.fields(live, None).into(),
+            (Refusal::Typed(diagnostic) | Refusal::Other(diagnostic), live)
+                if let Some(coming) = self.context.coming_type =>
+            {
+                let mistakes = match live {
+                    Some(live) => coming.refusal_of_change(self.context.target, &live.current.object, &live.ignored),
+                    None => coming.refusal(self.context.target),
+                };
+                if let Some(mistakes) = mistakes {
+                    return ObjectDiff::unknown(mistakes);
+                }
+                let diff = match live {
+                    Some(live) => self.fields(live, None),
                     None => self.creation(Evidence::Local),
                 };
                 self.warnings.push(format!(
                     "compared locally, because the server does not accept it before its CustomResourceDefinition is changed: {}",
                     diagnostic.message
                 ));
-                verdict
+                diff
             }
-            (Refusal::NoNamespace(name), _) => ObjectVerdict::Unknown(missing_namespace(name)),
-            (Refusal::Immutable(reason), None) => {
-                ObjectVerdict::Unknown(Diagnostic::new(Code::Invalid, reason.clone()))
-            }
+            (Refusal::NoNamespace(name), _) => ObjectDiff::unknown(missing_namespace(name)),
+            (Refusal::Immutable(reason), None) => ObjectDiff::unknown(Diagnostic::new(Code::Invalid, reason.clone())),
             (Refusal::Typed(diagnostic) | Refusal::NotTried(diagnostic) | Refusal::Other(diagnostic), _) => {
-                ObjectVerdict::Unknown(diagnostic.clone())
+                ObjectDiff::unknown(diagnostic.clone())
             }
         }
     }
 
-    fn replacement(&mut self, live: &LiveObject, reason: &str) -> ObjectVerdict {
+    fn replacement(&mut self, live: &LiveObject, reason: &str) -> ObjectDiff {
         let CompareContext { target, policy, .. } = self.context;
         let object = &live.current.object;
-        let fields = self.fields(live, None);
+        let diff = self.fields(live, None);
         // A size is no reason to replace a claim.
         if larger_claim(target, object).is_none() {
             self.warnings.extend(cost(&target.key.gvk, object));
@@ -195,31 +200,32 @@ impl VerdictBuilder<'_> {
             }
             (None, Replace::Immutable) => (Replacement::Allowed, None),
         };
-        ObjectVerdict::Replace { fields, reason: Reason { replacement, text: reason.to_owned(), hint } }
+        let diff = ObjectDiff { action: Action::Replace, replacement: Some(replacement), ..diff };
+        diff.because(reason.to_owned(), hint)
     }
 
     /// Compares the fields of a live object with those that an apply would leave. Without a prediction, a local one is made.
-    fn fields(&mut self, live: &LiveObject, prediction: Option<&Prediction>) -> FieldDiff {
+    fn fields(&mut self, live: &LiveObject, prediction: Option<&Prediction>) -> ObjectDiff {
         let CompareContext { target, policy, .. } = self.context;
         let current = &live.current;
         let own = || self.context.predict(live.sent(target), current);
         let prediction = prediction.map_or_else(|| Cow::Owned(own()), Cow::Borrowed);
-        let (mut fields, warnings) = judge(self.context, live, &prediction, self.redactor);
+        let (mut diff, warnings) = judge(self.context, live, &prediction, self.redactor);
         if policy.updates(&current.owners) {
             // An update records no fields that are equal already.
-            fields.changes.retain(|change| !matches!(change.class, Class::Adopted | Class::Released));
+            diff.changes.retain(|change| !matches!(change.class, Class::Adopted | Class::Released));
         }
-        fields.ignored = live.hidden(self.context);
+        diff.ignored = live.hidden(self.context);
         // A changed definition is shown by its versions as a whole, not by each field of its schemas.
-        if (policy.keeps_versions || target.key.gvk.is_crd()) && fields.has_drift() {
+        if (policy.keeps_versions || target.key.gvk.is_crd()) && diff.has_drift() {
             let secrecy = Secrecy::of(&target.key.gvk, Some(target.desired.object()), Some(&current.object));
             let secrecy = secrecy.of_encrypted(target.desired.origin.is_encrypted);
             let versions = Versions::of(&current.object, &prediction.object, &secrecy, target.status_is_apart());
-            fields.versions = Some(Arc::new(versions));
+            diff.notes.versions = Some(Arc::new(versions));
         }
         self.warnings.extend(live.warnings.iter().cloned().chain(warnings));
         self.rules.clone_from(&live.covering);
-        fields
+        diff
     }
 }
 

@@ -10,6 +10,7 @@
 //!                        └─▶ Create under another name: is the manifest invalid, or a field immutable? ─▶ Refused
 //! ```
 
+mod dropped;
 mod rejected;
 mod trial;
 
@@ -17,20 +18,22 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 use structured_merge::{
-    FieldSet, ObjectMeta as _, Ownership, Proof, TypeRef, Unproven, prove, prune, verbatim, with_live_spelling,
-    with_node_ports, with_string_data,
+    FieldSet, ObjectMeta as _, Ownership, Proof, TypeRef, Unproven, changes, prove, prune, verbatim,
+    with_live_spelling, with_node_ports, with_string_data,
 };
 
 use super::additions::without_defaults;
+use super::changing_kinds::ComingType;
+use super::classify::only::{inseparable, is_lost};
 use super::decision::membership::Membership;
-use super::decision::{ComparisonResult, Decision, decide};
+use super::decision::{ComparisonResult, Decision, decide, diff_in};
 use super::diff::{Evidence, FieldChange};
 use super::live_object::LiveObject;
 use super::patch::{replacement, version};
 use super::policy::{EvidenceMode, Policy};
 use super::prediction::{CompareContext, Prediction, unreadable_owners};
-use super::rejection::InTheWay;
 use super::rejection::refusal::{Refusal, wrong_types};
+use super::rejection::{InTheWay, RejectedObject};
 use super::secrecy::redact::Redactor;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::live::discreet::shown_warning_about;
@@ -75,6 +78,8 @@ pub struct ComparisonMachine<'a> {
     membership: Option<Membership>,
     /// The differences without which it is compared again, as the pass leaves them.
     left: Vec<FieldChange>,
+    /// True if an apply of all of them, with those that are chosen, would have been accepted.
+    was_predicted: bool,
     /// The number of times that it may be compared without more differences.
     selections: usize,
 }
@@ -143,6 +148,7 @@ impl<'a> ComparisonMachine<'a> {
             unproven: None,
             membership: None,
             left: Vec::new(),
+            was_predicted: false,
             selections: ROUNDS,
         }
     }
@@ -152,9 +158,8 @@ impl<'a> ComparisonMachine<'a> {
         let unpacked = target.unpacked();
         let mut machine = ComparisonMachine::new(&unpacked, live, schema, policy);
         machine.start();
-        let ComparisonMachine { state, rounds, warnings, unproven, membership, left, selections, .. } = machine;
-        let context = CompareContext::new(target, schema, policy);
-        Self { context, state, rounds, warnings, unproven, membership, left, selections }
+        let ComparisonMachine { state, rounds, warnings, unproven, membership, .. } = machine;
+        Self { state, rounds, warnings, unproven, membership, ..Self::new(target, LiveState::Absent, schema, policy) }
     }
 
     /// The target that is compared.
@@ -189,7 +194,7 @@ impl<'a> ComparisonMachine<'a> {
 
     /// The live object of a comparison that is done, as far as it was kept.
     pub fn live(&self) -> Option<&Value> {
-        if let State::Done(finding) = &self.state { Some(&finding.live()?.current.object) } else { None }
+        if let State::Done(result) = &self.state { Some(&result.live()?.current.object) } else { None }
     }
 
     /// Returns true if the comparison has found that the object does not exist.
@@ -219,16 +224,17 @@ impl<'a> ComparisonMachine<'a> {
     /// Ends the comparison of an object that only has to exist.
     pub fn end_as_read(&mut self) {
         let State::Read(live) = &self.state else { return };
-        let finding = match live {
+        let result = match live {
             LiveState::Present(_) => ComparisonResult::Proven(None),
             LiveState::Absent => ComparisonResult::Missing(Evidence::Local),
             LiveState::Unreadable(diagnostic) => ComparisonResult::Unknown(diagnostic.clone()),
         };
-        self.end(finding);
+        self.end(result);
     }
 
-    fn end(&mut self, finding: ComparisonResult) {
-        self.state = State::Done(finding);
+    /// Ends the comparison.
+    pub(in crate::compare) fn end(&mut self, result: ComparisonResult) {
+        self.state = State::Done(result);
         self.unproven = None;
         self.warnings.clear();
     }
@@ -260,8 +266,8 @@ impl<'a> ComparisonMachine<'a> {
     /// there are none. The base has to be known.
     pub fn leave(&mut self) -> bool {
         let Some(chosen) = &self.context.policy.only else { return false };
-        let State::Done(finding) = &self.state else { return false };
-        let (ComparisonResult::Predicted { live, .. } | ComparisonResult::Refused { live: Some(live), .. }) = finding
+        let State::Done(result) = &self.state else { return false };
+        let (ComparisonResult::Predicted { live, .. } | ComparisonResult::Refused { live: Some(live), .. }) = result
         else {
             return false;
         };
@@ -269,19 +275,25 @@ impl<'a> ComparisonMachine<'a> {
             return false;
         }
         // What the server refuses may be what is left.
-        let context = CompareContext { types_will_change: true, ..self.context };
-        let verdict = decide(context, finding.clone(), &Redactor::default()).verdict;
-        let left = chosen.to_leave(&verdict);
+        let context = CompareContext { coming_type: Some(ComingType::anything()), ..self.context };
+        let diff = diff_in(context, result);
+        let left = chosen.to_leave(&diff);
         if left.is_empty() {
             return false;
         }
         let object = live.current.object.clone();
+        self.was_predicted |= matches!(result, ComparisonResult::Predicted { .. });
         self.selections = self.selections.saturating_sub(1);
         self.left.extend(left);
+        self.compare_again(object);
+        true
+    }
+
+    /// Compares the object that was read once more.
+    fn compare_again(&mut self, object: Value) {
         self.warnings.clear();
         let live = self.live_object(object);
         self.state = self.compare(live);
-        true
     }
 
     /// Takes the answer to the last question, and the server's warnings in it.
@@ -321,9 +333,9 @@ impl<'a> ComparisonMachine<'a> {
         };
     }
 
-    fn into_finding(self) -> ComparisonResult {
+    fn into_result(self) -> ComparisonResult {
         match self.state {
-            State::Done(finding) => finding,
+            State::Done(result) => result,
             State::Pruning { live, prediction } => ComparisonResult::Predicted { live, prediction },
             _ => ComparisonResult::Unknown(Diagnostic::new(
                 Code::Interrupted,
@@ -332,16 +344,22 @@ impl<'a> ComparisonMachine<'a> {
         }
     }
 
-    /// Decides by the finding. The order of the objects must be fixed, as it gives their secret values their numbers.
-    /// `types_will_change` is true if the kind's CustomResourceDefinition changes in this input.
-    pub fn decide(mut self, types_will_change: bool, redactor: &Redactor) -> Decision {
+    /// Decides by the result. The order of the objects must be fixed, as it gives their secret values their numbers.
+    /// `coming_type` is the type that the kind is about to get, if its CustomResourceDefinition changes in this input.
+    pub fn decide(mut self, coming_type: Option<ComingType<'_>>, redactor: &Redactor) -> Decision {
         let warnings = std::mem::take(&mut self.warnings);
         let membership = self.membership.take();
-        let context = CompareContext { types_will_change, ..self.context };
+        let context = CompareContext { coming_type, ..self.context };
         let left = std::mem::take(&mut self.left);
-        let mut decision = decide(context, self.into_finding(), redactor);
+        let was_predicted = self.was_predicted;
+        let result = self.into_result();
+        let is_refused = was_predicted && !left.is_empty() && matches!(result, ComparisonResult::Refused { .. });
+        let mut decision = decide(context, result, redactor);
         if let Some(chosen) = &context.policy.only {
-            chosen.settle(&mut decision.verdict, context.target, &left);
+            if is_refused || decision.diff.has_drift() && loses_left(context, &decision, &left) {
+                decision.diff = inseparable();
+            }
+            chosen.settle(&mut decision.diff, context.target, &left);
         }
         decision.warnings.extend(warnings);
         decision.membership = membership;
@@ -351,6 +369,7 @@ impl<'a> ComparisonMachine<'a> {
     /// Begins with the object that was read: ends the comparison, or asks the first question.
     fn begin(&mut self, live: LiveState) -> State {
         self.left.clear();
+        self.was_predicted = false;
         match live {
             LiveState::Absent if self.context.policy.evidence == EvidenceMode::ReadOnly => self.missing_locally(),
             LiveState::Absent if !self.context.policy.tries_creations => {
@@ -397,7 +416,7 @@ impl<'a> ComparisonMachine<'a> {
             return State::Done(ComparisonResult::Unknown(diagnostic));
         }
         if self.context.policy.evidence == EvidenceMode::ReadOnly {
-            return self.predicted_locally(Box::new(live));
+            return self.compared_locally(Box::new(live));
         }
         State::Applying(Some(Box::new(live)))
     }
@@ -417,16 +436,31 @@ impl<'a> ComparisonMachine<'a> {
 
     /// An object to create, about which no server is asked.
     fn missing_locally(&self) -> State {
-        State::Done(match wrong_types(self.context.target, self.context.schema, &FieldSet::new()) {
-            Some(refusal) => ComparisonResult::Refused { live: None, refusal },
+        State::Done(match self.wrong_types(None) {
+            Some(mistakes) => ComparisonResult::Refused { live: None, refusal: Refusal::Typed(mistakes) },
             None => ComparisonResult::Missing(Evidence::Local),
         })
     }
 
-    fn predicted_locally(&self, live: Box<LiveObject>) -> State {
-        if let Some(refusal) = wrong_types(self.context.target, self.context.schema, &live.ignored) {
-            return State::Done(ComparisonResult::Refused { live: Some(live), refusal });
+    /// The mistakes of the manifest that its type alone shows.
+    fn wrong_types(&self, live: Option<&LiveObject>) -> Option<Diagnostic> {
+        let CompareContext { target, schema, .. } = self.context;
+        let nothing = FieldSet::new();
+        let (object, ignored) = live.map_or((None, &nothing), |live| (Some(&live.current.object), &live.ignored));
+        wrong_types(&RejectedObject::of_manifest(target, object, schema), ignored)
+    }
+
+    /// An object that exists, about which no server is asked.
+    fn compared_locally(&self, live: Box<LiveObject>) -> State {
+        match self.wrong_types(Some(&live)) {
+            Some(mistakes) => {
+                State::Done(ComparisonResult::Refused { live: Some(live), refusal: Refusal::Typed(mistakes) })
+            }
+            None => self.predicted_locally(live),
         }
+    }
+
+    fn predicted_locally(&self, live: Box<LiveObject>) -> State {
         let manifest = live.sent(self.context.target);
         let removed = without_defaults(&live.removed, &live.current.object);
         let prediction = Box::new(self.context.predict_displacing(manifest, &live.current, removed));
@@ -529,6 +563,16 @@ fn terminating(object: &Value) -> Diagnostic {
 
 /// The hint about an object that finalizers hold.
 const HELD: &str = "run again when it is gone; if the controller of a finalizer no longer exists, nothing else removes it from `metadata.finalizers`";
+
+/// Returns true if the apply would change what the pass leaves.
+fn loses_left(context: CompareContext<'_>, decision: &Decision, left: &[FieldChange]) -> bool {
+    let (Some(live), Some(prediction)) = (decision.live_object(), decision.prediction()) else { return false };
+    if left.is_empty() {
+        return false;
+    }
+    let of_result = changes(&live.current.object, &prediction.object, context.schema, context.target.status_is_apart());
+    left.iter().any(|one| is_lost(one, &live.current, &prediction.object, &of_result))
+}
 
 /// The placeholder while the machine takes an answer.
 fn unfinished() -> ComparisonResult {

@@ -5,10 +5,11 @@ use structured_merge::{FieldSet, without_system_fields};
 
 use super::{Answer, ComparisonMachine, Probe, State};
 use crate::compare::decision::ComparisonResult;
+use crate::compare::diff::Evidence;
 use crate::compare::live_object::LiveObject;
 use crate::compare::policy::{EvidenceMode, RemoveAdded};
 use crate::compare::rejection::refusal::{Refusal, refusal, unchangeable};
-use crate::compare::rejection::{Blame, RejectedObject, blame, refused_result};
+use crate::compare::rejection::{Blame, Reach, RejectedObject, blame, in_the_way, refused_result};
 use crate::compare::replacement::{may_be_immutable, probe_object};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::request::{RequestError, StatusError};
@@ -57,18 +58,39 @@ impl ComparisonMachine<'_> {
             (Refusal::NotTried(diagnostic), live) if self.context.policy.evidence == EvidenceMode::Auto => {
                 self.warnings
                     .push(format!("compared locally, because the server cannot be asked: {}", diagnostic.message));
+                // Before a webhook refuses a dry run, the server has found that the manifest fits its type, which may be newer than ours.
+                let is_typed = status.code != 403;
                 match live {
-                    Some(live) => self.predicted_locally(live),
+                    Some(live) if is_typed => self.predicted_locally(live),
+                    Some(live) => self.compared_locally(live),
+                    None if is_typed => State::Done(ComparisonResult::Missing(Evidence::Local)),
                     None => self.missing_locally(),
                 }
             }
-            (Refusal::Other(diagnostic), Some(live)) => match self.probes(&live, status, &diagnostic) {
-                Some((probes, accepted)) => State::Probing { live, probes, accepted },
-                None => {
-                    State::Done(ComparisonResult::Refused { live: Some(live), refusal: Refusal::Other(diagnostic) })
+            (Refusal::Other(diagnostic), Some(live)) => {
+                let diagnostic = self.naming_ignored(&live, status, diagnostic);
+                match self.probes(&live, status, &diagnostic) {
+                    Some((probes, accepted)) => State::Probing { live, probes, accepted },
+                    None => {
+                        State::Done(ComparisonResult::Refused { live: Some(live), refusal: Refusal::Other(diagnostic) })
+                    }
                 }
-            },
+            }
             (refusal, live) => State::Done(ComparisonResult::Refused { live, refusal }),
+        }
+    }
+
+    /// The diagnostic, with the field in its hint that is in the way and that a rule leaves alone.
+    fn naming_ignored(&self, live: &LiveObject, status: &StatusError, diagnostic: Diagnostic) -> Diagnostic {
+        let subject = self.subject(&live.current.object, status);
+        let found = [Reach::Named, Reach::Below]
+            .into_iter()
+            .flat_map(|reach| in_the_way(&subject, status, &live.current.owners, self.context.policy, reach));
+        match found.map(|one| one.path).find(|path| live.ignores(path)) {
+            Some(path) => diagnostic.with_hint(format!(
+                "the live object has `{path}`, which is to be left alone, and the server refuses it together with the manifest"
+            )),
+            None => diagnostic,
         }
     }
 
@@ -84,7 +106,7 @@ impl ComparisonMachine<'_> {
         let own = |is_specific| {
             Some(Probe { object: probe_object(gvk, manifest, object)?, refused: refused.clone(), is_specific })
         };
-        let refused = refused_result(&subject, status);
+        let refused = self.naming_ignored(live, status, refused_result(&subject, status));
         if may_be_immutable(status) {
             let merged = self.context.predict(sent, &live.current).object;
             let accepted = Refusal::Immutable(unchangeable(self.context.target, object, status));

@@ -116,8 +116,10 @@ impl ComparisonMachine<'_> {
         let reaches: &[Reach] = if is_about_immutable_fields(status) { &[Reach::Named] } else { &Reach::ALL };
         reaches.iter().find_map(|reach| {
             let found = in_the_way(&subject, status, &live.current.owners, self.context.policy, *reach);
-            let new: Vec<InTheWay> =
-                found.into_iter().filter(|one| !taken.iter().any(|other| other.path == one.path)).collect();
+            // What a rule or the pass leaves stays, but for what nobody owns.
+            let stays = |one: &InTheWay| *reach != Reach::Defaults && live.ignores(&one.path);
+            let is_new = |one: &InTheWay| !stays(one) && !taken.iter().any(|other| other.path == one.path);
+            let new: Vec<InTheWay> = found.into_iter().filter(is_new).collect();
             // Even without a field in the way, claims on those of the manifest may have to pass.
             let adds = !new.is_empty() || earlier.is_none() && *reach == Reach::Named;
             adds.then(|| self.attempt(live, [taken, &new].concat(), false))?

@@ -165,7 +165,7 @@ fn described(subject: &RejectedObject<'_>, cursor: &Cursor<'_>) -> String {
     let fields = cursor.missing.split('[').next().unwrap_or_default();
     let path =
         fields.split('.').filter(|name| !name.is_empty()).fold(cursor.path.clone(), |path, name| path.field(name));
-    Described::of(subject.target).at(&path)
+    Described::of(subject).at(&path)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

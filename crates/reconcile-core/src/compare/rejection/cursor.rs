@@ -114,15 +114,23 @@ fn item_by_key<'t>(cursor: &Cursor<'_>, text: &'t str) -> Option<(usize, &'t str
         return Some((index, rest));
     }
     let (keys, rest) = keys(text)?;
-    let at = |item: &&Value| {
-        keys.iter().all(|(name, wanted)| {
-            let value = if name.is_empty() { Some(*item) } else { item.get(name) };
-            value.or_else(|| schema.item().default_of(name)).is_some_and(|value| value == wanted)
-        })
-    };
-    let mut found = items.iter().enumerate().filter(|(_, item)| at(item)).map(|(index, _)| index);
+    let mut found = with_keys(items, &keys, schema);
     let first = found.next()?;
     Some((found.take(cursor.choice).last().unwrap_or(first), rest))
+}
+
+/// The indices of the items of a list that have these keys. Keys that an item leaves out have their defaults.
+pub(super) fn with_keys<'i>(
+    items: &'i [Value],
+    keys: &'i [(String, Value)],
+    schema: TypeRef<'i>,
+) -> impl Iterator<Item = usize> {
+    let has = move |item: &Value, (name, wanted): &(String, Value)| {
+        let value = if name.is_empty() { Some(item) } else { item.get(name) };
+        value.or_else(|| schema.item().default_of(name)) == Some(wanted)
+    };
+    let is_it = move |(_, item): &(usize, &Value)| keys.iter().all(|key| has(item, key));
+    items.iter().enumerate().filter(is_it).map(|(index, _)| index)
 }
 
 /// Reads `name="web",port=80]…`, and returns the rest of the text. The name is empty for a member of a set.

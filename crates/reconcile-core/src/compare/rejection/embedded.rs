@@ -4,13 +4,12 @@
 
 use serde_json::{Map, Value};
 
+use crate::object::is_kind;
 use crate::object::names::{
     annotation_key_refused, label_key_refused, label_value_refused, namespace_refused, path_segment_refused,
 };
 use crate::request::Cause;
 
-/// Longest DNS label.
-const LONGEST_KIND: usize = 63;
 /// The server's words for a kind that it refuses, without the regular expression.
 const KIND: &str = "may have mixed case, but should otherwise match: a DNS-1035 label must consist of lower case alphanumeric \
                     characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. \
@@ -44,12 +43,7 @@ fn type_refused(name: &str, text: &str) -> Option<String> {
     if name == "apiVersion" {
         return (text.matches('/').count() > 1).then(|| format!("unexpected GroupVersion string: {text}"));
     }
-    let is_inside = |c: char| c.is_ascii_alphanumeric() || c == '-';
-    let is_label = text.len() <= LONGEST_KIND
-        && text.starts_with(|c: char| c.is_ascii_alphabetic())
-        && text.chars().all(is_inside)
-        && !text.ends_with('-');
-    (!is_label).then(|| KIND.to_owned())
+    (!is_kind(text)).then(|| KIND.to_owned())
 }
 
 struct Found<'p> {

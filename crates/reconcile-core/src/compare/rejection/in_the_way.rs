@@ -44,12 +44,6 @@ pub(in crate::compare) struct InTheWay {
     pub is_guessed: bool,
 }
 
-/// A field that only the live object has, and whether a cause names it.
-struct Near {
-    path: FieldPath,
-    is_guessed: bool,
-}
-
 /// The fields that may be in the way, each once.
 pub(in crate::compare) fn in_the_way(
     subject: &RejectedObject<'_>,
@@ -66,25 +60,17 @@ pub(in crate::compare) fn in_the_way(
     let is_owned = |path: &FieldPath| owners.entries().any(|entry| entry.fields.contains_at_or_below(path));
     let mut found: Vec<InTheWay> = Vec::new();
     for cause in &status.causes {
-        let near = match reach {
-            Reach::Named => {
-                let mut named: Vec<Near> = named(subject, &merged, cause).into_iter().collect();
-                named.retain(|near| takeable(&near.path));
-                if named.is_empty() {
-                    named = near(subject, &merged, cause);
-                    named.retain(|near| takeable(&near.path));
-                }
-                named
-            }
-            Reach::Below => {
-                below(subject, &merged, cause, owners).into_iter().filter(|near| takeable(&near.path)).collect()
-            }
-            Reach::Defaults => {
-                let both = named(subject, &merged, cause).into_iter().chain(mentioned(subject, &merged, cause));
-                both.filter(|near| !is_owned(&near.path)).collect()
-            }
+        let named = || live_only_field(subject, &merged, cause).map(|path| (path, false)).into_iter();
+        let mut near: Vec<(FieldPath, bool)> = match reach {
+            Reach::Named => named().filter(|(path, _)| takeable(path)).collect(),
+            Reach::Below => below(subject, &merged, cause, owners),
+            Reach::Defaults => named().chain(mentioned(subject, &merged, cause)).collect(),
         };
-        for Near { path, is_guessed } in near {
+        if reach == Reach::Named && near.is_empty() {
+            near = near_by(subject, &merged, cause);
+        }
+        near.retain(|(path, _)| if reach == Reach::Defaults { !is_owned(path) } else { takeable(path) });
+        for (path, is_guessed) in near {
             if found.len() >= MOST || found.iter().any(|one| one.path.is_prefix_of(&path)) {
                 continue;
             }
@@ -99,27 +85,23 @@ pub(in crate::compare) fn in_the_way(
     found
 }
 
-/// The field that a cause names.
-fn named(subject: &RejectedObject<'_>, merged: &Value, cause: &Cause) -> Option<Near> {
-    live_only_field(subject, merged, cause).map(|path| Near { path, is_guessed: false })
-}
-
 /// The fields and items that a cause may mean: those that it mentions, those next to a forbidden field, and another item of its list.
 /// What is next to it goes as a whole.
-fn near(subject: &RejectedObject<'_>, merged: &Value, cause: &Cause) -> Vec<Near> {
-    let near = mentioned(subject, merged, cause).into_iter().map(|near| near.path);
+fn near_by(subject: &RejectedObject<'_>, merged: &Value, cause: &Cause) -> Vec<(FieldPath, bool)> {
+    let near = mentioned(subject, merged, cause).into_iter().map(|(path, _)| path);
     let near = near.chain(live_only_sibling(subject, merged, cause));
-    near.map(|path| Near { path, is_guessed: false }).collect()
+    near.map(|path| (path, false)).collect()
 }
 
 /// The first field that a cause mentions, and that only the live object has.
 pub(super) fn live_only_mention(subject: &RejectedObject<'_>, merged: &Value, cause: &Cause) -> Option<FieldPath> {
-    mentioned(subject, merged, cause).into_iter().next().map(|near| near.path)
+    mentioned(subject, merged, cause).into_iter().next().map(|(path, _)| path)
 }
 
 /// Fields that only the live object has: those that the text of a cause mentions (`may not be specified when 'value' is not empty`), above,
-/// next to and below the field that it names, and all next to a forbidden one (a second source of a volume).
-fn mentioned(subject: &RejectedObject<'_>, merged: &Value, cause: &Cause) -> Vec<Near> {
+/// next to and below the field that it names, and all next to a forbidden one (a second source of a volume). Each with whether it is only
+/// guessed.
+fn mentioned(subject: &RejectedObject<'_>, merged: &Value, cause: &Cause) -> Vec<(FieldPath, bool)> {
     let own = follow_validation(Cursor::root(subject.manifest(), subject.schema), merged, &cause.field);
     let cursor = follow_validation(Cursor::root(merged, subject.schema), merged, &cause.field);
     let (_, text) = cause.message.split_once(": ").unwrap_or(("", &cause.message));
@@ -137,7 +119,7 @@ fn mentioned(subject: &RejectedObject<'_>, merged: &Value, cause: &Cause) -> Vec
         for name in there.keys().filter(|name| wanted.get(*name).is_none_or(Value::is_null)) {
             let is_mentioned = words.contains(&name.as_str());
             if is_mentioned || is_sibling {
-                found.push(Near { path: above.field(name), is_guessed: !is_mentioned });
+                found.push((above.field(name), !is_mentioned));
             }
         }
     }
@@ -146,7 +128,7 @@ fn mentioned(subject: &RejectedObject<'_>, merged: &Value, cause: &Cause) -> Vec
 
 /// The outermost fields of others that the manifest does not have, in the struct that a cause names or in which the field is that it
 /// names. Labels and the like are in the way of nothing.
-fn below(subject: &RejectedObject<'_>, merged: &Value, cause: &Cause, owners: &Ownership) -> Vec<Near> {
+fn below(subject: &RejectedObject<'_>, merged: &Value, cause: &Cause, owners: &Ownership) -> Vec<(FieldPath, bool)> {
     let cursor = follow_validation(Cursor::root(merged, subject.schema), merged, &cause.field);
     let depth = cursor.trail.iter().rposition(|(value, _)| value.is_object()).unwrap_or_default();
     let root = FieldPath::from(cursor.path.elements().get(..depth).unwrap_or_default().to_vec());
@@ -154,7 +136,7 @@ fn below(subject: &RejectedObject<'_>, merged: &Value, cause: &Cause, owners: &O
         subject.claims().contains_at_or_below(path)
             && path.value_in(subject.manifest()).is_none_or(|value| !value.is_null())
     };
-    let mut found: Vec<Near> = Vec::new();
+    let mut found = Vec::new();
     let mut seen = FieldSet::new();
     for path in owners.fields_of_others_at(&root).paths() {
         let elements = path.elements();
@@ -166,7 +148,7 @@ fn below(subject: &RejectedObject<'_>, merged: &Value, cause: &Cause, owners: &O
         let is_apart = ["metadata", "status"].iter().any(|name| FieldPath::of(&[name]).is_prefix_of(&path));
         if !is_apart && path.value_in(merged).is_some() {
             seen.insert(&path);
-            found.push(Near { path, is_guessed: true });
+            found.push((path, true));
         }
     }
     found

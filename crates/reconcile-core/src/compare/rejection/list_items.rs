@@ -31,7 +31,8 @@ pub(super) fn of_items(list: &Value, schema: TypeRef<'_>) -> Vec<(usize, ItemMis
     let (Value::Array(items), ListKind::Set | ListKind::Keyed(_)) = (list, schema.list_kind()) else {
         return Vec::new();
     };
-    let mut seen: BTreeMap<PathElement, Seen> = BTreeMap::new();
+    // The first item with a key, and whether a second one was found: more of them say nothing new.
+    let mut seen: BTreeMap<PathElement, (usize, bool)> = BTreeMap::new();
     let mut found = Vec::new();
     for (index, item) in items.iter().enumerate() {
         let Some(element) = item_element(item, schema) else {
@@ -45,22 +46,15 @@ pub(super) fn of_items(list: &Value, schema: TypeRef<'_>) -> Vec<(usize, ItemMis
             continue;
         };
         match seen.get_mut(&element) {
-            None => drop(seen.insert(element, Seen { first: index, is_reported: false })),
-            Some(Seen { is_reported: true, .. }) => {}
-            Some(Seen { first, is_reported }) => {
+            None => drop(seen.insert(element, (index, false))),
+            Some((_, true)) => {}
+            Some((first, is_reported)) => {
                 *is_reported = true;
                 found.push((index, ItemMistake::Second { first: *first }));
             }
         }
     }
     found
-}
-
-/// The items with one key.
-struct Seen {
-    first: usize,
-    /// True if a second item was found. More of them say nothing new.
-    is_reported: bool,
 }
 
 /// The diagnostic for a mistake of the item at an index of the list at `cursor`.

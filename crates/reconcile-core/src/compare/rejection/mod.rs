@@ -20,16 +20,16 @@ mod typed;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
-use structured_merge::{FieldSet, Quantity, ScalarKind, TypeRef};
+use structured_merge::{Quantity, ScalarKind};
 
 use crate::diagnostic::Diagnostic;
-use crate::live::Target;
 use crate::request::StatusError;
 use cursor::Cursor;
 use rejected_object::named;
 
 pub(super) use in_the_way::{Blame, InTheWay, Reach, blame, in_the_way, refused_result};
 pub(super) use rejected_object::RejectedObject;
+use typed::of_wrong_type;
 
 /// The start of the message about a manifest that does not fit the type's schema.
 const NOT_TYPED: &str = "failed to create typed patch object";
@@ -74,23 +74,15 @@ pub(super) fn is_live_typed_wrongly(status: &StatusError) -> bool {
     status.code == 500 && NOT_TYPED_LIVE.iter().any(|text| status.message.contains(text))
 }
 
-/// The values of a manifest whose types no server takes, in the order of the file.
-pub(super) fn of_wrong_type(target: &Target, schema: TypeRef<'_>, ignored: &FieldSet) -> Vec<Diagnostic> {
-    let mut found = typed::of_wrong_type(target, schema, ignored);
-    found.sort_by(|a, b| a.location.cmp(&b.location));
-    found
-}
-
-/// The mistakes of an object by a definition in the same input, in the order of the file. `schema` is compiled from that of its version,
-/// `written`.
-pub(super) fn against_definition(target: &Target, schema: TypeRef<'_>, written: Option<&Value>) -> Vec<Diagnostic> {
-    let mut found = typed::against_definition(target, schema);
+/// The mistakes of a new object by its definition, in the order of the file. The type is compiled from that of its version, `written`.
+pub(super) fn against_definition(subject: RejectedObject<'_>, written: Option<&Value>) -> Vec<Diagnostic> {
+    let mut found = typed::against_definition(&subject);
     // The server checks the values of what has the right types.
     if found.is_empty()
         && let Some(written) = written
     {
-        let causes = constraints::causes(target.desired.object(), written);
-        found = causes::diagnostics(&RejectedObject::of_causes(target, schema, &causes), &causes);
+        let causes = constraints::causes(subject.manifest(), written);
+        found = causes::diagnostics(&subject.with_causes(&causes), &causes);
     }
     found.sort_by(|a, b| a.location.cmp(&b.location));
     found

@@ -118,18 +118,16 @@ fn discreet_refusal(subject: &RejectedObject<'_>, status: &StatusError) -> Refus
     }
 }
 
-/// The refusal that every server would give for the types of the values of a manifest, found without asking one. Values of ignored
-/// fields are not sent.
-pub(crate) fn wrong_types(target: &Target, schema: TypeRef<'_>, ignored: &FieldSet) -> Option<Refusal> {
-    let diagnostics = of_wrong_type(target, schema, ignored);
-    (!diagnostics.is_empty()).then(|| Refusal::Typed(of_mistakes(diagnostics, None)))
+/// The mistakes of a manifest that its type alone shows, found without asking the server. Values of ignored fields are not sent.
+pub(crate) fn wrong_types(subject: &RejectedObject<'_>, ignored: &FieldSet) -> Option<Diagnostic> {
+    let diagnostics = of_wrong_type(subject, ignored);
+    (!diagnostics.is_empty()).then(|| of_mistakes(diagnostics, None))
 }
 
-/// The mistakes for which the server will refuse an object once its definition, which is in the same input, is in force. `schema` is
-/// compiled from that definition.
-pub fn refused_by_definition(target: &Target, schema: TypeRef<'_>, definition: Option<&Value>) -> Option<Diagnostic> {
-    let written = definition.and_then(|definition| written_schema(definition, &target.key.gvk.version));
-    let diagnostics = against_definition(target, schema, written);
+/// The mistakes for which the server refuses a new object by its definition. The type is compiled from that.
+pub(crate) fn refused_by_definition(subject: RejectedObject<'_>, definition: Option<&Value>) -> Option<Diagnostic> {
+    let written = definition.and_then(|definition| written_schema(definition, &subject.target.key.gvk.version));
+    let diagnostics = against_definition(subject, written);
     (!diagnostics.is_empty()).then(|| of_mistakes(diagnostics, None))
 }
 

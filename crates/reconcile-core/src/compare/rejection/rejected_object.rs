@@ -22,6 +22,8 @@ pub(in crate::compare) struct RejectedObject<'a> {
     pub schema: TypeRef<'a>,
     /// True if the server's text must not be repeated.
     pub may_quote_secret: bool,
+    /// True if the type is that of a CustomResourceDefinition in the input, which is not applied yet.
+    pub is_coming: bool,
     claims: OnceCell<FieldSet>,
 }
 
@@ -29,19 +31,24 @@ impl<'a> RejectedObject<'a> {
     /// Creates the subject of a refusal.
     pub fn new(target: &'a Target, live: Option<&'a Value>, schema: TypeRef<'a>, status: &StatusError) -> Self {
         let may_quote_secret = refusal_may_quote(target, live, status);
-        Self { target, live, schema, may_quote_secret, claims: OnceCell::new() }
+        Self { target, live, schema, may_quote_secret, is_coming: false, claims: OnceCell::new() }
     }
 
-    /// The manifest alone, which no server has seen.
-    pub(super) fn of_manifest(target: &'a Target, schema: TypeRef<'a>) -> Self {
-        Self { target, live: None, schema, may_quote_secret: true, claims: OnceCell::new() }
+    /// A manifest that no server has seen.
+    pub fn of_manifest(target: &'a Target, live: Option<&'a Value>, schema: TypeRef<'a>) -> Self {
+        Self { target, live, schema, may_quote_secret: true, is_coming: false, claims: OnceCell::new() }
     }
 
-    /// The manifest alone, with the causes for which the server would refuse it.
-    pub(super) fn of_causes(target: &'a Target, schema: TypeRef<'a>, causes: &[Cause]) -> Self {
+    /// The same with the type that it gets with the input.
+    pub fn coming(self) -> Self {
+        Self { is_coming: true, ..self }
+    }
+
+    /// The same with the causes for which the server would refuse the manifest.
+    pub(super) fn with_causes(self, causes: &[Cause]) -> Self {
         let texts: Vec<&str> = causes.iter().map(|cause| cause.message.as_str()).collect();
-        let may_quote_secret = texts_may_quote(target, None, &texts.join("\n"));
-        Self { may_quote_secret, ..Self::of_manifest(target, schema) }
+        let may_quote_secret = texts_may_quote(self.target, None, &texts.join("\n"));
+        Self { may_quote_secret, ..self }
     }
 
     /// The fields of the manifest.

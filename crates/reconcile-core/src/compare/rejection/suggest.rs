@@ -3,22 +3,25 @@
 use structured_merge::{FieldPath, GroupVersionKind, PathElement, TypeRef};
 
 use super::cursor::Cursor;
-use crate::live::Target;
+use super::rejected_object::RejectedObject;
 use crate::text::similar;
 
 /// The place where the fields of a kind are described.
 pub(super) enum Described<'a> {
     /// The server has the kind, so that `kubectl explain` describes it.
     ByServer(&'a GroupVersionKind),
-    /// The server will have the kind once this CustomResourceDefinition of the input is applied; until then, `kubectl explain` fails.
+    /// The server will have the kind, or this type of it, once this CustomResourceDefinition of the input is applied; until then,
+    /// `kubectl explain` fails or shows the former type.
     ByDefinition(String),
 }
 
 impl<'a> Described<'a> {
-    pub fn of(target: &'a Target) -> Self {
-        let gvk = &target.key.gvk;
-        match target.resource.as_deref() {
-            Ok(resource) if resource.pending => Self::ByDefinition(format!("{}.{}", resource.plural, gvk.group)),
+    pub fn of(subject: &RejectedObject<'a>) -> Self {
+        let gvk = &subject.target.key.gvk;
+        match subject.target.resource.as_deref() {
+            Ok(resource) if resource.pending || subject.is_coming => {
+                Self::ByDefinition(format!("{}.{}", resource.plural, gvk.group))
+            }
             _ => Self::ByServer(gvk),
         }
     }

@@ -1,14 +1,13 @@
 //! Messages of structured-merge-diff's validation (`typed/validate.go`): one `.path: complaint` a line.
 
 use serde_json::Value;
-use structured_merge::{FieldPath, FieldSet, ScalarKind, Shape, TypeRef};
+use structured_merge::{FieldPath, FieldSet, ScalarKind, Shape, TypeRef, builtin_kind};
 
-use super::cursor::{Cursor, follow_managed, keys};
+use super::cursor::{Cursor, follow_managed, keys, with_keys};
 use super::list_items::{self, ItemMistake, of_items};
 use super::rejected_object::{RejectedObject, named};
 use super::suggest::{self, Described};
 use crate::diagnostic::Diagnostic;
-use crate::live::Target;
 use crate::manifest::{Expected, advice, mismatch};
 
 /// Maximum number of items with one key to look at.
@@ -35,48 +34,51 @@ pub(super) fn diagnostics(subject: &RejectedObject<'_>, message: &str) -> Vec<Di
     let mut found: Vec<Diagnostic> = lines.iter().map(|line| diagnostic(subject, line)).collect();
     // If the types of a kind are not known yet (its definition is new), every field would seem to be unknown.
     if subject.schema.declares("kind") && lines.iter().any(|line| line.contains(UNKNOWN)) {
-        add_missed(subject, &Cursor::root(subject.manifest(), subject.schema), &mut found);
+        // The server may have missed some: its validation leaves a map at the first unknown field, and visits fields in no fixed order. With
+        // them, two runs report the same.
+        visit(&Cursor::root(subject.manifest(), subject.schema), &mut |cursor, mistake| {
+            found.push(mistake.diagnostic(subject, cursor));
+            true
+        });
     }
     found
 }
 
-/// Adds the mistakes that the server may have missed: its validation leaves a map at the first unknown field, and visits fields in no
-/// fixed order. With them, two runs report the same.
-fn add_missed(subject: &RejectedObject<'_>, cursor: &Cursor<'_>, found: &mut Vec<Diagnostic>) {
-    visit(cursor, &mut |cursor, mistake| {
-        found.push(mistake.diagnostic(subject, cursor));
-        true
-    });
-}
-
-/// The values of a manifest whose types the server does not take, found without it; the first [`MOST_MISTAKES`] of them. Fields that
-/// the types do not have are no mistakes here: another version of the server may have them.
-pub(super) fn of_wrong_type(target: &Target, schema: TypeRef<'_>, ignored: &FieldSet) -> Vec<Diagnostic> {
+/// The values of a manifest whose types the server does not take, and the fields of a custom resource that its type does not have, found
+/// without the server; the first [`MOST_MISTAKES`] of them, in the order of the file. Another version of the server may have more fields of a
+/// built-in kind, and a field that the live object has is one that the server keeps.
+pub(super) fn of_wrong_type(subject: &RejectedObject<'_>, ignored: &FieldSet) -> Vec<Diagnostic> {
+    let has_all_fields = builtin_kind(&subject.target.key.gvk).is_none();
     // Nearly every manifest is without mistakes, which is found without a position.
-    if !schema.declares("kind") || target.desired.with_object(|manifest| fits(manifest, schema)) {
+    if subject.target.desired.with_object(|manifest| fits(manifest, subject.schema, has_all_fields)) {
         return Vec::new();
     }
-    let subject = RejectedObject::of_manifest(target, schema);
-    let mut found = Vec::new();
-    visit(&Cursor::root(subject.manifest(), schema), &mut |cursor, mistake| {
-        if !matches!(mistake, Mistake::Unknown) && !ignored.covers(&cursor.path) {
-            found.push(mistake.diagnostic(&subject, cursor));
+    mistakes(subject, |path, mistake| match mistake {
+        Mistake::Unknown => {
+            let is_kept = || subject.live.is_some_and(|live| path.value_in(live).is_some());
+            has_all_fields && !ignored.contains_at_or_above(path) && !is_kept()
         }
-        found.len() < MOST_MISTAKES
-    });
-    found
+        Mistake::Type(_) | Mistake::Item(..) => !ignored.covers(path),
+    })
 }
 
 /// The values and fields of a new object that do not fit its definition; the first [`MOST_MISTAKES`] of them.
-pub(super) fn against_definition(target: &Target, schema: TypeRef<'_>) -> Vec<Diagnostic> {
-    let subject = RejectedObject::of_manifest(target, schema);
+pub(super) fn against_definition(subject: &RejectedObject<'_>) -> Vec<Diagnostic> {
+    mistakes(subject, |_, _| true)
+}
+
+/// The mistakes of a manifest that count, if its type is known; the first [`MOST_MISTAKES`] of them.
+fn mistakes(subject: &RejectedObject<'_>, counts: impl Fn(&FieldPath, &Mistake) -> bool) -> Vec<Diagnostic> {
     let mut found = Vec::new();
-    if schema.declares("kind") {
-        visit(&Cursor::root(subject.manifest(), schema), &mut |cursor, mistake| {
-            found.push(mistake.diagnostic(&subject, cursor));
+    if subject.schema.declares("kind") {
+        visit(&Cursor::root(subject.manifest(), subject.schema), &mut |cursor, mistake| {
+            if counts(&cursor.path, &mistake) {
+                found.push(mistake.diagnostic(subject, cursor));
+            }
             found.len() < MOST_MISTAKES
         });
     }
+    found.sort_by(|a, b| a.location.cmp(&b.location));
     found
 }
 
@@ -113,17 +115,24 @@ fn expected_by(schema: TypeRef<'_>) -> Option<Expected> {
     })
 }
 
-/// Returns true if a value and everything in it has the types that its fields take.
-fn fits(value: &Value, schema: TypeRef<'_>) -> bool {
+/// Returns true if a value and everything in it has the types that its fields take and, if these are all fields that there are, no others.
+fn fits(value: &Value, schema: TypeRef<'_>, has_all_fields: bool) -> bool {
     let Some(expected) = expected_by(schema).filter(|_| !value.is_null()) else { return true };
     expected.fits(value)
         && match value {
             Value::Array(items) => {
-                of_items(value, schema).is_empty() && items.iter().all(|item| fits(item, schema.item()))
+                of_items(value, schema).is_empty() && items.iter().all(|item| fits(item, schema.item(), has_all_fields))
             }
-            Value::Object(map) => map.iter().all(|(name, value)| fits(value, schema.field(name))),
+            Value::Object(map) => map.iter().all(|(name, value)| {
+                (!has_all_fields || takes(schema, name)) && fits(value, schema.field(name), has_all_fields)
+            }),
             _ => true,
         }
+}
+
+/// Returns true if a type has this field.
+fn takes(schema: TypeRef<'_>, name: &str) -> bool {
+    matches!(schema.shape(), Shape::Map(map) if map.fields.contains_key(name) || map.rest.is_some())
 }
 
 /// Visits the mistakes of a value until `found` returns false. Returns false in that case.
@@ -146,9 +155,11 @@ fn visit(cursor: &Cursor<'_>, found: &mut impl FnMut(&Cursor<'_>, Mistake) -> bo
     }
     for key in value.as_object().into_iter().flat_map(serde_json::Map::keys) {
         let mut inner = cursor.clone();
-        let is_known = matches!(schema.shape(), Shape::Map(map) if map.fields.contains_key(key) || map.rest.is_some());
-        let goes_on =
-            if inner.enter_key(key) && is_known { visit(&inner, found) } else { found(&inner, Mistake::Unknown) };
+        let goes_on = if inner.enter_key(key) && takes(schema, key) {
+            visit(&inner, found)
+        } else {
+            found(&inner, Mistake::Unknown)
+        };
         if !goes_on {
             return false;
         }
@@ -225,7 +236,7 @@ fn unknown_field(subject: &RejectedObject<'_>, cursor: &Cursor<'_>) -> Diagnosti
     parent.trail.pop();
     parent.steps.pop();
     parent.path = outer;
-    let hint = suggest::field(&Described::of(subject.target), &parent, name);
+    let hint = suggest::field(&Described::of(subject), &parent, name);
     subject.diagnostic_at_key(cursor, format!("unknown field `{name}`{within}")).with_hint(hint)
 }
 
@@ -234,13 +245,7 @@ fn duplicate(subject: &RejectedObject<'_>, cursor: &Cursor<'_>, list: &str) -> D
     let (value, schema) = cursor.here();
     let items = value.as_array().map(Vec::as_slice).unwrap_or_default();
     let wanted = keys(list).map(|(keys, _)| keys).unwrap_or_default();
-    let is_it = |item: &Value| {
-        wanted.iter().all(|(name, key)| {
-            let value = if name.is_empty() { Some(item) } else { item.get(name) };
-            value.or_else(|| schema.item().default_of(name)) == Some(key)
-        })
-    };
-    let mut same = items.iter().enumerate().filter(|(_, item)| is_it(item)).map(|(index, _)| index);
+    let mut same = with_keys(items, &wanted, schema);
     match (same.next(), same.next()) {
         (Some(first), Some(second)) => list_items::repeated(subject, cursor, first, second),
         _ => subject.diagnostic_at_key(cursor, format!("{} has two items with the same key", named(&cursor.path))),

@@ -27,26 +27,18 @@ impl Versions {
     pub(crate) fn of(live: &Value, desired: &Value, secrecy: &Secrecy<'_>, status_is_apart: bool) -> Self {
         // The numbers only show which values are equal. They are not those of the run.
         let numbers = Redactor::default();
-        let shown = |object: &Value| {
-            let mut shown = numbers.value(secrecy, &FieldPath::root(), object);
-            leave_out_bookkeeping(&mut shown, status_is_apart);
-            shown
-        };
-        let mut live = shown(live);
-        let mut desired = shown(desired);
-        mask(&mut live, &mut desired);
-        Self { live, desired }
+        let [live, desired] = [live, desired].map(|object| numbers.value(secrecy, &FieldPath::root(), object));
+        Self::masked(live, desired, status_is_apart)
     }
-}
 
-impl Versions {
     /// Two versions whose secret values are numbered already, masked in the same way.
     pub fn of_redacted(live: &Value, desired: &Value) -> Self {
-        let [mut live, mut desired] = [live, desired].map(|object| {
-            let mut shown = object.clone();
-            leave_out_bookkeeping(&mut shown, true);
-            shown
-        });
+        Self::masked(live.clone(), desired.clone(), true)
+    }
+
+    fn masked(mut live: Value, mut desired: Value, status_is_apart: bool) -> Self {
+        leave_out_bookkeeping(&mut live, status_is_apart);
+        leave_out_bookkeeping(&mut desired, status_is_apart);
         mask(&mut live, &mut desired);
         Self { live, desired }
     }

@@ -46,29 +46,21 @@ pub fn roles(permissions: &BTreeSet<Permission>, purpose: Purpose, name: &str) -
     scopes.into_iter().map(role).collect()
 }
 
-/// The key by which permissions are grouped to a rule: equal but for resources or names.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct RuleKey<'p, T> {
-    group: &'p str,
-    scope: T,
-    verbs: Vec<&'p str>,
-}
-
 /// The smallest set of rules: resources with the same verbs share a rule, and so do the names of one resource.
 fn rules(permissions: &[&Permission]) -> Vec<PolicyRule> {
     let mut verbs: BTreeMap<(&str, &str, Option<&str>), BTreeSet<&str>> = BTreeMap::new();
     for Permission { group, resource, name, verb, .. } in permissions {
         verbs.entry((group, resource, name.as_deref())).or_default().insert(verb);
     }
-    let mut by_name: BTreeMap<RuleKey<'_, Option<&str>>, BTreeSet<&str>> = BTreeMap::new();
+    let mut by_name: BTreeMap<_, BTreeSet<&str>> = BTreeMap::new();
     for ((group, resource, name), verbs) in verbs {
-        by_name.entry(RuleKey { group, scope: name, verbs: verbs_in_order(verbs) }).or_default().insert(resource);
+        by_name.entry((group, name, verbs_in_order(verbs))).or_default().insert(resource);
     }
-    let mut by_resources: BTreeMap<RuleKey<'_, (BTreeSet<&str>, bool)>, BTreeSet<&str>> = BTreeMap::new();
-    for (RuleKey { group, scope: name, verbs }, resources) in by_name {
-        by_resources.entry(RuleKey { group, scope: (resources, name.is_some()), verbs }).or_default().extend(name);
+    let mut by_resources: BTreeMap<_, BTreeSet<&str>> = BTreeMap::new();
+    for ((group, name, verbs), resources) in by_name {
+        by_resources.entry((group, resources, name.is_some(), verbs)).or_default().extend(name);
     }
-    let rules = by_resources.into_iter().map(|(RuleKey { group, scope: (resources, _), verbs }, names)| PolicyRule {
+    let rules = by_resources.into_iter().map(|((group, resources, _, verbs), names)| PolicyRule {
         api_groups: Some(vec![group.to_owned()]),
         resource_names: (!names.is_empty()).then(|| owned(names)),
         resources: Some(owned(resources)),

@@ -106,13 +106,6 @@ pub(super) struct PatchHead {
     pub name: String,
 }
 
-/// A write into one file.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct FileWrite {
-    pub file: String,
-    pub write: Write,
-}
-
 /// A place that may set a value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Candidate {
@@ -120,7 +113,8 @@ pub struct Candidate {
     pub how: How,
     /// The file that sets the value.
     pub file: String,
-    pub(super) writes: Vec<FileWrite>,
+    /// All writes for it, each into its file.
+    pub(super) writes: Vec<(String, Write)>,
 }
 
 impl Candidate {
@@ -130,19 +124,19 @@ impl Candidate {
 
     /// A place of several values of one file.
     pub(super) fn of_writes(how: How, file: &str, writes: Vec<Write>) -> Self {
-        let write = |write| FileWrite { file: file.to_owned(), write };
-        Self { how, file: file.to_owned(), writes: writes.into_iter().map(write).collect() }
+        let writes = writes.into_iter().map(|write| (file.to_owned(), write)).collect();
+        Self { how, file: file.to_owned(), writes }
     }
 
     /// Adds what another file needs for it.
     pub(super) fn with(mut self, file: &str, write: Write) -> Self {
-        self.writes.push(FileWrite { file: file.to_owned(), write });
+        self.writes.push((file.to_owned(), write));
         self
     }
 
     /// All files that are edited for it.
     pub fn files(&self) -> impl Iterator<Item = &str> {
-        self.writes.iter().map(|write| write.file.as_str())
+        self.writes.iter().map(|(file, _)| file.as_str())
     }
 }
 

@@ -8,7 +8,7 @@ use super::candidate::{AcceptedChange, Allowed, Candidate, How, Write, items};
 use super::entries;
 use super::names::{Resource, path_of_patch};
 use super::new_patch::new_patches;
-use super::subject::{Inline, PATCHES, Subject};
+use super::subject::{PATCHES, Subject, inline};
 use super::tree::Level;
 use crate::manifest::template_of;
 use crate::pull::place::value_at;
@@ -26,16 +26,9 @@ pub(super) struct Places {
     /// The first file outside of the overlay that has the object without the value.
     pub without: Option<String>,
     /// The file and the template of a resource that Helm rendered.
-    pub rendered: Option<Rendered>,
+    pub rendered: Option<(String, String)>,
     /// False if nothing in the tree is what the object is built from.
     pub is_known: bool,
-}
-
-/// A file whose content Helm rendered.
-#[derive(Debug)]
-pub(super) struct Rendered {
-    pub file: String,
-    pub template: String,
 }
 
 impl Subject<'_> {
@@ -53,8 +46,7 @@ impl Subject<'_> {
                 }
                 let Some((edit, is_set)) = self.in_manifest(document.number, above, value) else { continue };
                 if let Some(template) = document.comment.as_deref().and_then(template_of) {
-                    let rendered = Rendered { file: file.to_owned(), template: template.to_string() };
-                    places.rendered.get_or_insert(rendered);
+                    places.rendered.get_or_insert((file.to_owned(), template.to_string()));
                     continue;
                 }
                 let candidate = Candidate::new(How::Resource, file, Write::At(edit));
@@ -104,7 +96,7 @@ impl Subject<'_> {
         let mut found = Vec::new();
         for field in PATCHES {
             for (index, patch) in items(&level.value, field).enumerate() {
-                if let Some(Inline { text, at }) = Inline::of(field, index, patch) {
+                if let Some((text, at)) = inline(field, index, patch) {
                     let documents = read(text.as_bytes(), Validation::Warn).documents;
                     let places = self.in_patch(level, &documents, patch);
                     let candidate = |edit| Candidate::new(How::Patch, &level.file, Write::Within(at.clone(), edit));
@@ -177,6 +169,8 @@ impl Subject<'_> {
             Change::Remove if below.is_empty() => {
                 Edit { document: document.number, path: vec![Step::Index(index)], change: Change::Remove }
             }
+            // The operation may have other items.
+            Change::Reorder(_) if Some(written) != value_at(self.built, &wanted.edit.path) => return None,
             change => Edit { document: document.number, path: here, change: change.clone() },
         };
         Some((is_same_position, edit))

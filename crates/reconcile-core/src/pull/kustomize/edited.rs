@@ -6,7 +6,7 @@ use kube_yaml::{Validation, read};
 use manifest_edit::{Change, Edit, Refusal, Step, edit};
 use serde_json::Value;
 
-use super::candidate::{Candidate, FileWrite, PatchDocument, PatchHead, PatchPart, Write};
+use super::candidate::{Candidate, PatchDocument, PatchHead, PatchPart, Write};
 use super::new_patch::set;
 use super::tree::Tree;
 use crate::pull::place::value_at;
@@ -22,7 +22,7 @@ pub(super) type Refused = BTreeMap<usize, Option<Refusal>>;
 pub(super) fn edited(tree: &Tree, candidates: &[&Candidate]) -> Result<Texts, Refused> {
     let mut of_file: BTreeMap<&str, Vec<(usize, &Write)>> = BTreeMap::new();
     for (index, candidate) in candidates.iter().enumerate() {
-        for FileWrite { file, write } in &candidate.writes {
+        for (file, write) in &candidate.writes {
             of_file.entry(file).or_default().push((index, write));
         }
     }

@@ -84,7 +84,7 @@ fn edit(path: Vec<Step>, change: Change) -> Write {
 
 fn images(level: &Level, wanted: &AcceptedChange) -> Vec<Candidate> {
     let (Change::Set(Value::String(new)), Some(old)) =
-        (&wanted.edit.change, wanted.change.desired.as_ref().and_then(Value::as_str))
+        (&wanted.edit.change, wanted.change.desired.as_deref().and_then(Value::as_str))
     else {
         return Vec::new();
     };
@@ -140,7 +140,7 @@ fn replicas(level: &Level, wanted: &AcceptedChange, names: &Names<'_>) -> Vec<Ca
 /// The common labels and annotations. Their edit changes all objects that have them.
 fn labels(level: &Level, wanted: &AcceptedChange) -> Vec<Candidate> {
     let Some(key) = last_key(wanted) else { return Vec::new() };
-    let old = wanted.change.desired.as_ref();
+    let old = wanted.change.desired.as_deref();
     let mut found = Vec::new();
     let mut add = |how, path: Vec<Step>, map: Option<&Value>| {
         if map.and_then(|map| map.get(key)).is_some_and(|value| Some(value) == old) {

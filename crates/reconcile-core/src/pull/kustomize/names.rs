@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use kube_yaml::{Document, Positions, Validation, read};
 use manifest_edit::Step;
 use serde_json::Value;
-use structured_merge::ObjectKey;
+use structured_merge::{GroupKind, GroupVersionKind, ObjectKey};
 
 use super::candidate::items;
 use super::tree::{Level, Tree};
@@ -89,6 +89,9 @@ pub(super) fn path_of_patch(patch: &Value) -> Option<&str> {
     }
 }
 
+/// The lists of generators of a kustomization, with the kind that they generate.
+pub(super) const GENERATORS: [(&str, &str); 2] = [("configMapGenerator", "ConfigMap"), ("secretGenerator", "Secret")];
+
 /// The names of one object of the build: transformers add prefixes, suffixes and a hash.
 pub(super) struct Names<'w> {
     key: &'w ObjectKey,
@@ -102,9 +105,8 @@ impl<'w> Names<'w> {
         for level in &tree.levels {
             let resources = documents.resources(level).map(|resource| resource.value);
             let resources = resources.filter(|resource| names.is_kind(resource)).filter_map(name_in);
-            let generators = ["configMapGenerator", "secretGenerator"].into_iter();
-            let generators = generators.filter(|field| kind_of(field) == key.gvk.kind);
-            let generators = generators.flat_map(|field| items(&level.value, field));
+            let generators = GENERATORS.into_iter().filter(|(_, kind)| *kind == key.gvk.kind);
+            let generators = generators.flat_map(|(field, _)| items(&level.value, field));
             let generators = generators.filter_map(|generator| generator.get("name")?.as_str());
             let found: Vec<&str> = resources.chain(generators).filter(|name| names.is_built(level, name)).collect();
             names.sources.extend(found.into_iter().map(ToOwned::to_owned));
@@ -121,10 +123,11 @@ impl<'w> Names<'w> {
 
     /// Returns true if something in a kustomization may mean the object by this name.
     pub fn has(&self, level: &Level, name: &str) -> bool {
-        let own = [Some(self.key.name.as_str()), stem(&self.key.name)];
         !name.is_empty()
             && (self.sources.contains(name)
-                || own.into_iter().flatten().any(|own| own == name || level.is_inner_name(own, name))
+                || self.key.name == name
+                || stem(&self.key.name) == Some(name)
+                || self.is_built(level, name)
                 || (self.sources.is_empty() && self.key.name.contains(name)))
     }
 
@@ -138,19 +141,13 @@ impl<'w> Names<'w> {
     }
 
     fn is_kind(&self, document: &Value) -> bool {
-        let text = |field: &str| document.get(field).and_then(Value::as_str).unwrap_or_default();
-        let group = text("apiVersion").split_once('/').map_or("", |(group, _)| group);
-        text("kind") == self.key.gvk.kind && group == self.key.gvk.group
+        GroupKind::from(&GroupVersionKind::of(document)) == GroupKind::from(&self.key.gvk)
     }
 
     fn is_built(&self, level: &Level, name: &str) -> bool {
         let own = [Some(self.key.name.as_str()), stem(&self.key.name)];
-        own.into_iter().flatten().any(|own| level.affixes.iter().any(|affix| affix.around(name) == own))
+        own.into_iter().flatten().any(|own| level.is_inner_name(own, name))
     }
-}
-
-fn kind_of(generator: &str) -> &'static str {
-    if generator == "secretGenerator" { "Secret" } else { "ConfigMap" }
 }
 
 pub(super) fn name_in(document: &Value) -> Option<&str> {

@@ -8,7 +8,7 @@ use structured_merge::{FieldPath, PathElement, Scalar};
 
 use super::candidate::{Candidate, How, PatchDocument, PatchHead, PatchPart, Write, items};
 use super::names::path_of_patch;
-use super::subject::{Inline, PATCHES, Subject};
+use super::subject::{PATCHES, Subject, inline};
 use super::tree::{Level, joined};
 use crate::object::generated::stem;
 use crate::pull::place::{steps, value_at};
@@ -131,7 +131,7 @@ fn existing(subject: &Subject<'_>, overlay: &Level, part: &impl Fn(PatchDocument
                     && !subject.is_of_twin(&document.value)
             };
             let part = |document: &Document| part(PatchDocument::Existing(document.number));
-            if let Some(Inline { text, at }) = Inline::of(field, index, patch) {
+            if let Some((text, at)) = inline(field, index, patch) {
                 let documents = read(text.as_bytes(), Validation::Warn).documents;
                 let write = |document| Write::PatchWithin(at.clone(), part(document));
                 found.extend(
@@ -233,22 +233,20 @@ impl<'n> Style<'n> {
     fn of(own: &[&'n str], subject: &Subject<'_>, overlay: &Level) -> Self {
         // The last ones are nearest to the new one.
         let last = own.last().copied().unwrap_or_default();
-        let parts = Parts::of(last);
-        let folder = parts.folder;
-        let ending = if parts.ending.is_empty() { ".yaml" } else { parts.ending };
+        let (folder, stem, ending) = parts(last);
+        let ending = if ending.is_empty() { ".yaml" } else { ending };
         let style =
             |before: &str, after: &str| Self { folder, before: before.to_owned(), after: after.to_owned(), ending };
-        for name in own.iter().rev().filter(|name| Parts::of(name).folder == folder) {
-            let parts = Parts::of(name);
+        for name in own.iter().rev().filter(|name| parts(name).0 == folder) {
+            let (_, stem, _) = parts(name);
             let documents = subject.documents.named(overlay, name).map(|(_, documents)| documents).unwrap_or_default();
             let kinds = documents.iter().filter_map(|document| document.value.get("kind")?.as_str());
             for kind in kinds {
-                if let Some((before, after)) = parts.stem.to_lowercase().split_once(&kind.to_lowercase()) {
+                if let Some((before, after)) = stem.to_lowercase().split_once(&kind.to_lowercase()) {
                     return style(before, after);
                 }
             }
         }
-        let stem = parts.stem;
         let word = stem.to_lowercase();
         for mark in ['-', '_', '.'] {
             if word.starts_with(&format!("patch{mark}")) {
@@ -269,20 +267,11 @@ impl<'n> Style<'n> {
     }
 }
 
-/// The parts of the name of a file.
-struct Parts<'n> {
-    folder: &'n str,
-    stem: &'n str,
-    ending: &'n str,
-}
-
-impl<'n> Parts<'n> {
-    fn of(name: &'n str) -> Self {
-        let (folder, file) = name.split_at(name.rfind('/').map_or(0, |at| at.saturating_add(1)));
-        let (stem, ending) = file.split_at(file.rfind('.').unwrap_or(file.len()));
-        let ending = if [".yaml", ".yml"].contains(&ending) { ending } else { "" };
-        Self { folder, stem, ending }
-    }
+/// The folder of a file, its name without the ending, and the ending if it is one of YAML.
+fn parts(name: &str) -> (&str, &str, &str) {
+    let (folder, file) = name.split_at(name.rfind('/').map_or(0, |at| at.saturating_add(1)));
+    let (stem, ending) = file.split_at(file.rfind('.').unwrap_or(file.len()));
+    (folder, stem, if [".yaml", ".yml"].contains(&ending) { ending } else { "" })
 }
 
 impl PatchHead {

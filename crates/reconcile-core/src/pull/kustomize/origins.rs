@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::candidate::items;
-use super::names::{Documents, Resource, name_in};
+use super::names::{Documents, GENERATORS, Resource, name_in};
 use super::tree::{Level, Tree};
 use crate::manifest::{BuiltDocument, BuiltFrom, BuiltPlace, SourceText, template_of};
 
@@ -27,7 +27,7 @@ pub fn built_from(tree: &Tree, name: impl Fn(&str) -> String) -> BuiltFrom {
             add(&mut from, level, &resource, file, text);
         }
         let file: Arc<str> = name(&level.file).into();
-        for (field, kind) in [("configMapGenerator", "ConfigMap"), ("secretGenerator", "Secret")] {
+        for (field, kind) in GENERATORS {
             for generator in items(&level.value, field) {
                 let text = |field: &str| generator.get(field).and_then(Value::as_str);
                 let Some(own) = text("name") else { continue };

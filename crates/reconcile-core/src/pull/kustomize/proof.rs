@@ -7,6 +7,7 @@ use manifest_edit::Step;
 use serde_json::{Map, Value};
 
 use crate::object::generated::stem;
+use crate::pull::place::value_at;
 
 /// The most differences that are looked at.
 const MOST: usize = 1_000;
@@ -81,10 +82,7 @@ pub(super) fn readable(path: &[Step], object: Option<&Value>) -> String {
                 text.push_str(&name.map_or_else(|| format!("[{index}]"), |name| format!("[name={name}]")));
             }
         }
-        at = at.and_then(|value| match step {
-            Step::Key(key) => value.get(key),
-            Step::Index(index) => value.get(*index),
-        });
+        at = at.and_then(|value| value_at(value, std::slice::from_ref(step)));
     }
     text
 }

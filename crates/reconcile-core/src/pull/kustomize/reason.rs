@@ -5,10 +5,9 @@ use serde_json::Value;
 use structured_merge::PathElement;
 
 use super::candidate::{Allowed, Candidate, How, items};
-use super::candidates::Rendered;
 use super::proof::{Difference, identity_of, name_of, readable};
 use super::tree::{Level, Tree};
-use super::tried::{Also, RefusedPlace, Tried};
+use super::tried::Tried;
 
 /// The fields of a kustomization that set values and that nobody edits but by hand.
 const OTHERS: [&str; 6] =
@@ -29,7 +28,7 @@ impl Reasons<'_> {
         let overlay = self.tree.levels.first().map_or("", |level| level.file.as_str());
         let overlay = (self.name)(overlay);
         let places = &tried.places;
-        if let Some(Also { candidate, elsewhere }) = &tried.also {
+        if let Some((candidate, elsewhere)) = &tried.also {
             let file = (self.name)(&candidate.file);
             let also = self.named(elsewhere, tried);
             if candidate.how == How::NewEntry {
@@ -43,11 +42,11 @@ impl Reasons<'_> {
                 "the place in {file} that sets it also sets {also}, whose live value is another or was not accepted{remedy}"
             );
         }
-        if let Some(RefusedPlace { candidate, refusal }) = &tried.refused {
+        if let Some((candidate, refusal)) = &tried.refused {
             let file = (self.name)(&candidate.file);
             return format!("it is set in {file}, and {refusal}{}", self.remedy_beside(candidate));
         }
-        if let Some(Rendered { file, template }) = &places.rendered {
+        if let Some((file, template)) = &places.rendered {
             let file = (self.name)(file);
             let remedy = self.remedy(false).replacen(": ", ", or ", 1);
             return format!("{file} was rendered from {template}: change the template or its values{remedy}");
@@ -123,7 +122,7 @@ impl Reasons<'_> {
             Some(PathElement::Field(name)) => name.as_str(),
             _ => "",
         };
-        let desired = match &tried.wanted.change.desired {
+        let desired = match tried.wanted.change.desired.as_deref() {
             Some(Value::String(text)) => text.clone(),
             Some(value) => value.to_string(),
             None => return None,

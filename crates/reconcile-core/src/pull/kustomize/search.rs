@@ -14,7 +14,8 @@ use super::proof::{Build, Difference, identity_of};
 use super::reason::Reasons;
 use super::subject::Subject;
 use super::tree::Tree;
-use super::tried::{Also, RefusedPlace, Tried};
+use super::tried::Tried;
+use crate::pull::meaning::{Accepted, is_meant};
 
 /// The most builds of one search. With the one that found the changes, they are a dozen.
 const MOST_BUILDS: usize = 11;
@@ -89,14 +90,8 @@ struct Search<'s> {
     elsewhere: Option<Difference>,
     /// The places that were given up for what they changed elsewhere, by their changes.
     blamed: Vec<Vec<(usize, usize)>>,
-    /// The texts that were proven before places were tried again.
-    proven: Option<Proven>,
-}
-
-/// Texts whose build was right, with the candidate of each change.
-struct Proven {
-    texts: Texts,
-    at: Vec<usize>,
+    /// The texts that were proven before places were tried again, with the candidate of each change.
+    proven: Option<(Texts, Vec<usize>)>,
 }
 
 impl Search<'_> {
@@ -134,6 +129,10 @@ impl Search<'_> {
                 self.advance(&refused);
                 continue;
             }
+            if !self.is_meant(&active, &expected.text) {
+                self.give_up(&(0..self.tried.len()).collect::<Vec<_>>());
+                return Texts::new();
+            }
             if self.builds >= MOST_BUILDS {
                 // What was not proven is not written.
                 self.give_up(&(0..self.tried.len()).collect::<Vec<_>>());
@@ -147,7 +146,7 @@ impl Search<'_> {
                     if self.proven.is_some() || self.builds >= MOST_BUILDS || !self.go_back() {
                         return texts;
                     }
-                    self.proven = Some(Proven { texts, at });
+                    self.proven = Some((texts, at));
                 }
                 _ if self.proven.is_some() => return self.return_to_proven(),
                 Some(differences) => self.learn(&active, &differences),
@@ -156,20 +155,32 @@ impl Search<'_> {
         }
     }
 
+    /// Returns true if the text of an expected build means the former objects with the accepted values.
+    fn is_meant(&self, active: &[usize], expected: &[u8]) -> bool {
+        let wanted = active.iter().filter_map(|index| self.tried.get(*index)).map(|one| one.wanted);
+        let accepted = wanted.map(|AcceptedChange { key, change, edit, live, .. }| Accepted {
+            object: (key, Vec::new()),
+            change,
+            edit,
+            live: live.as_ref(),
+        });
+        is_meant(self.former, expected, &accepted.collect::<Vec<_>>())
+    }
+
     /// Takes what the texts of files leave no room for.
     fn refuse(&mut self, refused: &[(usize, Option<Refusal>)]) {
         for (index, refusal) in refused {
             if let (Some(one), Some(refusal)) = (self.tried.get_mut(*index), *refusal)
                 && let Some(candidate) = one.candidate().cloned()
             {
-                one.refused.get_or_insert(RefusedPlace { candidate, refusal });
+                one.refused.get_or_insert((candidate, refusal));
             }
         }
         self.advance(&refused.iter().map(|(index, _)| *index).collect::<Vec<_>>());
     }
 
     fn return_to_proven(&mut self) -> Texts {
-        let Some(Proven { texts, at }) = self.proven.take() else { return Texts::new() };
+        let Some((texts, at)) = self.proven.take() else { return Texts::new() };
         for (tried, at) in self.tried.iter_mut().zip(at) {
             tried.at = at;
         }
@@ -221,7 +232,7 @@ impl Search<'_> {
     /// The candidates of other changes that set their value over the one of a change: one entry sets all objects that it fits.
     fn causes_over(&self, active: &[usize], own: &[usize], difference: &Difference) -> Vec<usize> {
         let is_former = |index: &usize| {
-            let former = self.tried.get(*index).map(|one| one.wanted.change.desired.as_ref());
+            let former = self.tried.get(*index).map(|one| one.wanted.change.desired.as_deref());
             former == Some(difference.found.as_ref())
         };
         if own.iter().any(is_former) {
@@ -279,9 +290,8 @@ impl Search<'_> {
     /// it.
     fn blame(&mut self, index: usize, elsewhere: Option<&Difference>) {
         let Some(one) = self.tried.get_mut(index) else { return };
-        if one.also.as_ref().is_none_or(|also| !self.tree.is_last(&also.candidate)) {
-            let also = one.candidate().cloned().zip(elsewhere.cloned());
-            one.also = also.map(|(candidate, elsewhere)| Also { candidate, elsewhere });
+        if one.also.as_ref().is_none_or(|also| !self.tree.is_last(&also.0)) {
+            one.also = one.candidate().cloned().zip(elsewhere.cloned());
         }
     }
 
@@ -350,7 +360,7 @@ mod tests {
 
     use manifest_edit::{Change, Step};
     use serde_json::json;
-    use structured_merge::{FieldPath, GroupVersionKind, ObjectKey, Op, PathElement};
+    use structured_merge::{FieldPath, GroupVersionKind, ObjectKey, Op};
 
     use super::*;
     use crate::compare::{Class, FieldChange};
@@ -383,17 +393,15 @@ mod tests {
     fn wanted(names: &[String]) -> Vec<AcceptedChange> {
         let change = |(index, name): (usize, &String)| AcceptedChange {
             key: ObjectKey { gvk: GroupVersionKind::new("v1", "ConfigMap"), namespace: None, name: name.clone() },
-            change: FieldChange {
-                path: FieldPath::from(vec![PathElement::Field("data".into()), PathElement::Field("a".into())]),
-                op: Op::Change,
-                class: Class::ChangedByOther,
-                side: None,
-                live: Some(json!("new")),
-                desired: Some(json!("old")),
-                base: None,
-                managers: Vec::new(),
-                defaulted: Vec::new(),
-            },
+            change: FieldChange::new(
+                structured_merge::Change {
+                    path: FieldPath::of(&["data", "a"]),
+                    op: Op::Change,
+                    from: Some(json!("new")),
+                    to: Some(json!("old")),
+                },
+                Class::ChangedByOther,
+            ),
             edit: Edit {
                 document: index + 1,
                 path: vec![Step::Key("data".into()), Step::Key("a".into())],

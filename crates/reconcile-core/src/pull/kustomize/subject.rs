@@ -61,22 +61,14 @@ impl<'a> Subject<'a> {
     }
 }
 
-/// A patch that is a text of a kustomization.
-pub(super) struct Inline<'v> {
-    pub text: &'v str,
-    /// Its place in the kustomization.
-    pub at: Vec<Step>,
-}
-
-impl<'v> Inline<'v> {
-    pub fn of(field: &str, index: usize, patch: &'v Value) -> Option<Self> {
-        let at = vec![Step::Key(field.to_owned()), Step::Index(index)];
-        match patch {
-            Value::String(text) if text.contains('\n') => Some(Self { text, at }),
-            patch => {
-                let text = patch.get("patch").and_then(Value::as_str)?;
-                Some(Self { text, at: [at, vec![Step::Key("patch".to_owned())]].concat() })
-            }
+/// A patch that is a text of a kustomization, and its place in that.
+pub(super) fn inline<'v>(field: &str, index: usize, patch: &'v Value) -> Option<(&'v str, Vec<Step>)> {
+    let at = vec![Step::Key(field.to_owned()), Step::Index(index)];
+    match patch {
+        Value::String(text) if text.contains('\n') => Some((text, at)),
+        patch => {
+            let text = patch.get("patch").and_then(Value::as_str)?;
+            Some((text, [at, vec![Step::Key("patch".to_owned())]].concat()))
         }
     }
 }

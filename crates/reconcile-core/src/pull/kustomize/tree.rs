@@ -122,10 +122,9 @@ impl Tree {
                 continue;
             }
             level.affixes.push(affix.clone());
-            let names = BASES.into_iter().flat_map(|field| items(&level.value, field)).filter_map(Value::as_str);
             let path =
                 |name: &str| joined(&level.folder, name).map(|path| self.links.get(&path).cloned().unwrap_or(path));
-            let inner = names.filter_map(|name| places.get(&path(name)?));
+            let inner = bases(&level.value).filter_map(|name| places.get(&path(name)?));
             ways.extend(inner.map(|index| (*index, affix.clone())));
         }
         self

@@ -15,24 +15,10 @@ pub(super) struct Tried<'w> {
     pub places: Places,
     /// The candidate that is tried.
     pub at: usize,
-    /// The last candidate that changed something else as well.
-    pub also: Option<Also>,
-    /// The first candidate that the text of its file leaves no room for.
-    pub refused: Option<RefusedPlace>,
-}
-
-/// A candidate that changes more than its value.
-#[derive(Clone)]
-pub(super) struct Also {
-    pub candidate: Candidate,
-    /// The first of its other changes.
-    pub elsewhere: Difference,
-}
-
-/// A candidate that cannot be written.
-pub(super) struct RefusedPlace {
-    pub candidate: Candidate,
-    pub refusal: Refusal,
+    /// The last candidate that changed something else as well, and the first of its other changes.
+    pub also: Option<(Candidate, Difference)>,
+    /// The first candidate that the text of its file leaves no room for, and what is in the way.
+    pub refused: Option<(Candidate, Refusal)>,
 }
 
 impl Tried<'_> {

@@ -6,14 +6,14 @@ use super::limits::Limits;
 use super::markup::Markup;
 use super::value::values;
 use crate::formats::text::{foremost, is_shown};
-use crate::model::ChangeReport;
 use crate::view::View;
-use crate::words::value::number::grouped;
+use crate::words::value::number;
 use crate::words::why::why_in_full;
+use reconcile_core::compare::FieldChange;
 
 /// All changes of an object that are shown. The common start of their paths is written once.
-pub(super) fn changes(page: &mut Markup, all: &[ChangeReport], limits: &Limits) {
-    let shown: Vec<&ChangeReport> = all.iter().filter(|change| is_shown(change)).collect();
+pub(super) fn changes(page: &mut Markup, all: &[FieldChange], limits: &Limits) {
+    let shown: Vec<&FieldChange> = all.iter().filter(|change| is_shown(change)).collect();
     if shown.is_empty() {
         return;
     }
@@ -43,15 +43,12 @@ pub(super) fn changes(page: &mut Markup, all: &[ChangeReport], limits: &Limits) 
 
 /// The line that counts the entries that are not shown.
 pub(super) fn more(page: &mut Markup, count: usize, noun: &'static str) {
-    let text = match count {
-        0 => return,
-        1 => format!("… 1 more {noun}: --full"),
-        more => format!("… {} more {noun}s: --full", grouped(more)),
-    };
-    page.element("<p class=\"gap\"", &text, "</p>");
+    if let Some(more) = number::more(count, noun) {
+        page.element("<p class=\"gap\"", &more, "</p>");
+    }
 }
 
-fn field(page: &mut Markup, change: &ChangeReport, path: &FieldPath, is_inside: bool, limits: &Limits) {
+fn field(page: &mut Markup, change: &FieldChange, path: &FieldPath, is_inside: bool, limits: &Limits) {
     page.raw(if is_inside { "<li class=\"f in\">" } else { "<li class=\"f\">" });
     let (parents, name) = split_at_name(path);
     page.raw("<code class=\"p\">");
@@ -65,7 +62,7 @@ fn field(page: &mut Markup, change: &ChangeReport, path: &FieldPath, is_inside: 
 }
 
 /// The reason for the difference; a time at the end is not broken across lines.
-fn reason(page: &mut Markup, change: &ChangeReport) {
+fn reason(page: &mut Markup, change: &FieldChange) {
     let why = why_in_full(change, &View::default());
     if why.is_empty() {
         return;

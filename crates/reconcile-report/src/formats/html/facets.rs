@@ -1,39 +1,21 @@
 //! The filters of the page: each object carries the numbers of its values, and the controls offer them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use reconcile_core::compare::Class;
 
 use super::markup::{Markup, tone};
+use crate::model::summary::tally;
 use crate::model::{ClassInfo, ObjectReport};
 use crate::words::label::summary_label;
 use crate::words::styled::Role;
 use crate::words::value::number::grouped;
 
-/// Distinct values in order, and the number of objects with each.
-#[derive(Debug)]
-struct Facet<K> {
-    counts: BTreeMap<K, usize>,
-}
+/// Distinct values in order, each with its number and the number of objects that have it.
+type Facet<K> = BTreeMap<K, (usize, usize)>;
 
-impl<K: Ord> Facet<K> {
-    fn new() -> Self {
-        Self { counts: BTreeMap::new() }
-    }
-
-    fn count(&mut self, values: impl IntoIterator<Item = K>) {
-        for value in values {
-            let count = self.counts.entry(value).or_default();
-            *count += 1;
-        }
-    }
-
-    fn numbers(&self) -> BTreeMap<K, usize>
-    where
-        K: Copy,
-    {
-        self.counts.keys().enumerate().map(|(number, value)| (*value, number)).collect()
-    }
+fn facet<K: Ord>(values: impl Iterator<Item = K>) -> Facet<K> {
+    tally(values).into_iter().enumerate().map(|(number, (value, count))| (value, (number, count))).collect()
 }
 
 /// All facets of a page.
@@ -46,50 +28,22 @@ pub(super) struct Facets<'r> {
     managers: Facet<&'r str>,
 }
 
-/// The numbers of the values of all facets.
-pub(super) struct Numbers<'f> {
-    states: BTreeMap<(u8, &'static str, &'static str), usize>,
-    kinds: BTreeMap<&'f str, usize>,
-    namespaces: BTreeMap<Option<&'f str>, usize>,
-    classes: BTreeMap<Class, usize>,
-    managers: BTreeMap<&'f str, usize>,
-}
-
 impl<'r> Facets<'r> {
     /// The values of these objects.
-    pub fn of(objects: impl Iterator<Item = &'r ObjectReport>) -> Self {
-        let mut facets = Self {
-            states: Facet::new(),
-            kinds: Facet::new(),
-            namespaces: Facet::new(),
-            classes: Facet::new(),
-            managers: Facet::new(),
-        };
-        for object in objects {
-            facets.states.count([state_of(object)]);
-            facets.kinds.count([object.key.gvk.kind.as_str()]);
-            facets.namespaces.count([object.key.namespace.as_deref()]);
-            facets.classes.count(classes(object));
-            facets.managers.count(managers(object));
-        }
-        facets
-    }
-
-    /// The numbers that objects carry.
-    pub fn numbers(&'r self) -> Numbers<'r> {
-        Numbers {
-            states: self.states.numbers(),
-            kinds: self.kinds.numbers(),
-            namespaces: self.namespaces.numbers(),
-            classes: self.classes.numbers(),
-            managers: self.managers.numbers(),
+    pub fn of(objects: impl Iterator<Item = &'r ObjectReport> + Clone) -> Self {
+        Self {
+            states: facet(objects.clone().map(state_of)),
+            kinds: facet(objects.clone().map(|object| object.key.gvk.kind.as_str())),
+            namespaces: facet(objects.clone().map(|object| object.key.namespace.as_deref())),
+            classes: facet(objects.clone().flat_map(classes)),
+            managers: facet(objects.flat_map(managers)),
         }
     }
 
     /// The buttons that choose states, with the number of objects in each.
     pub fn buttons(&self, page: &mut Markup) {
-        for (number, ((_, word, tone), count)) in self.states.counts.iter().enumerate() {
-            page.raw("<button type=\"button\" aria-pressed=\"false\" data-state=\"").number(number);
+        for ((_, word, tone), (number, count)) in &self.states {
+            page.raw("<button type=\"button\" aria-pressed=\"false\" data-state=\"").number(*number);
             page.raw("\" class=\"state ").text(tone).raw("\"><b>").text(&grouped(*count)).raw("</b> ");
             page.text(word).raw("</button>");
         }
@@ -98,7 +52,7 @@ impl<'r> Facets<'r> {
     /// The lists that choose one value of each of the other facets.
     pub fn lists(&self, page: &mut Markup) {
         fn rows<K: Copy>(facet: &Facet<K>, name: impl Fn(K) -> String) -> Vec<(String, usize)> {
-            facet.counts.iter().map(|(value, count)| (name(*value), *count)).collect()
+            facet.iter().map(|(value, (_, count))| (name(*value), *count)).collect()
         }
         list(page, ("Kind", "kind"), "All kinds", &rows(&self.kinds, str::to_owned));
         let namespace = |name: Option<&str>| name.unwrap_or("(cluster-scoped)").to_owned();
@@ -111,20 +65,16 @@ impl<'r> Facets<'r> {
         );
         list(page, ("Manager", "manager"), "All managers", &rows(&self.managers, str::to_owned));
     }
-}
 
-impl Numbers<'_> {
     /// The attributes of an object.
     pub fn attributes(&self, page: &mut Markup, object: &ObjectReport) {
-        let some = |number: Option<&usize>| number.copied().into_iter().collect::<Vec<_>>();
-        let state = some(self.states.get(&state_of(object)));
         let kind = object.key.gvk.kind.as_str();
         let namespace = object.key.namespace.as_deref();
-        page.raw(" data-state=\"").numbers(&state);
-        page.raw("\" data-kind=\"").numbers(&some(self.kinds.get(kind)));
-        page.raw("\" data-namespace=\"").numbers(&some(self.namespaces.get(&namespace)));
-        let classes: Vec<usize> = classes(object).filter_map(|class| self.classes.get(&class).copied()).collect();
-        let managers: Vec<usize> = managers(object).filter_map(|name| self.managers.get(name).copied()).collect();
+        page.raw(" data-state=\"").numbers(&numbers(&self.states, [state_of(object)]));
+        page.raw("\" data-kind=\"").numbers(&numbers(&self.kinds, [kind]));
+        page.raw("\" data-namespace=\"").numbers(&numbers(&self.namespaces, [namespace]));
+        let classes = numbers(&self.classes, classes(object));
+        let managers = numbers(&self.managers, managers(object));
         if !classes.is_empty() {
             page.raw("\" data-class=\"").numbers(&classes);
         }
@@ -133,6 +83,11 @@ impl Numbers<'_> {
         }
         page.raw("\"");
     }
+}
+
+/// The numbers of values.
+fn numbers<K: Ord>(facet: &Facet<K>, values: impl IntoIterator<Item = K>) -> Vec<usize> {
+    values.into_iter().filter_map(|value| facet.get(&value)).map(|(number, _)| *number).collect()
 }
 
 /// The order of the states: pending actions first, then errors, and objects in sync last.
@@ -149,13 +104,13 @@ fn state_of(object: &ObjectReport) -> (u8, &'static str, &'static str) {
 }
 
 fn classes(object: &ObjectReport) -> impl Iterator<Item = Class> {
-    object.diff.changes.iter().map(|change| change.class).collect::<std::collections::BTreeSet<_>>().into_iter()
+    object.diff.changes.iter().map(|change| change.class).collect::<BTreeSet<_>>().into_iter()
 }
 
 fn managers(object: &ObjectReport) -> impl Iterator<Item = &str> {
     let owners = object.diff.changes.iter().flat_map(|change| &change.managers);
     let owners = owners.chain(object.diff.conflicts.iter().map(|conflict| &conflict.owner));
-    owners.map(|owner| owner.manager.as_str()).collect::<std::collections::BTreeSet<_>>().into_iter()
+    owners.map(|owner| owner.manager.as_str()).collect::<BTreeSet<_>>().into_iter()
 }
 
 fn list(page: &mut Markup, (label, name): (&'static str, &'static str), all: &'static str, rows: &[(String, usize)]) {

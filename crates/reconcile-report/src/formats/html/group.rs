@@ -10,7 +10,7 @@ use crate::groups::{ChangeGroup, Messages};
 use crate::model::ObjectReport;
 use crate::words::label::{sign, summary_label};
 use crate::words::sentence::location::places;
-use crate::words::value::number::{counted_objects, grouped};
+use crate::words::value::number::{counted, counted_objects};
 
 /// Most objects of a group that are named.
 const NAMED: usize = 5;
@@ -85,14 +85,13 @@ impl Objects<'_> {
 
     /// Writes the names of the first objects, which lead to their lines, or of all of them.
     fn names(&self, page: &mut Markup, objects: &[&ObjectReport], section: &PageSection<'_>) {
-        let most = if self.view.full { usize::MAX } else { NAMED };
-        let (named, others) = objects.split_at_checked(most).unwrap_or((objects, &[]));
+        let (named, others) = objects.split_at_checked(self.view.most(NAMED)).unwrap_or((objects, &[]));
         list(page, named, section);
         if others.is_empty() {
             return;
         }
-        page.raw("<details class=\"others\"><summary>").text(&grouped(others.len())).raw(" more ");
-        page.raw(if others.len() == 1 { "object" } else { "objects" }).raw("</summary>");
+        let count = counted(others.len(), "more object", "more objects");
+        page.element("<details class=\"others\"><summary", &count, "</summary>");
         list(page, others.get(..UNFOLDED).unwrap_or(others), section);
         more(page, others.len().saturating_sub(UNFOLDED), "object");
         page.raw("</details>");

@@ -2,6 +2,7 @@
 
 use reconcile_core::text::visible;
 
+use crate::formats::text::MARGIN;
 use crate::words::styled::{Role, Styled};
 
 /// Markup. Literals of the program are written as they are; every other text is escaped, so that it cannot become markup, and
@@ -41,12 +42,7 @@ impl Markup {
 
     /// Writes numbers, with a blank between two.
     pub fn numbers(&mut self, numbers: &[usize]) -> &mut Self {
-        for (at, number) in numbers.iter().enumerate() {
-            if at > 0 {
-                self.raw(" ");
-            }
-            self.number(*number);
-        }
+        self.0.push_str(&numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "));
         self
     }
 
@@ -86,9 +82,6 @@ pub(super) fn tone(role: Role) -> &'static str {
     }
 }
 
-/// The indentation of each line below the name of an object on a terminal.
-const MARGIN: &str = "    ";
-
 /// Writes text as the text output has it, line by line, without its margin.
 pub(super) fn styled(page: &mut Markup, text: &Styled) {
     if text.is_empty() {
@@ -106,11 +99,6 @@ pub(super) fn styled(page: &mut Markup, text: &Styled) {
         is_start = span == "\n";
     }
     page.raw("</pre>");
-}
-
-/// Text without roles, on one line.
-pub(super) fn sentence(text: &Styled) -> String {
-    text.spans().iter().map(|(_, span)| span.as_str()).filter(|span| *span != "\n").collect()
 }
 
 #[cfg(test)]

@@ -20,16 +20,17 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use ring::digest::{SHA256, digest};
 
-use super::text::matrix::{is_stopped, rows};
+use super::text::matrix::{is_stopped, quiet_rows, rows};
 use crate::model::{Command, ContextReport, Reports};
 use crate::view::View;
+use crate::words::describe;
 use crate::words::summary::verdict_of_all;
-use crate::words::value::number::grouped;
+use crate::words::value::number::some;
 use facets::Facets;
 use limits::{Limits, OPEN};
 use markup::{Markup, tone};
 use object::Objects;
-use section::{Section, facts};
+use section::facts;
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
@@ -43,10 +44,8 @@ pub fn render(reports: &Reports, view: &View) -> String {
 
 fn render_within(reports: &Reports, view: &View, limits: Limits) -> String {
     let facets = Facets::of(reports.contexts.iter().flat_map(|one| &one.report.objects));
-    let sections: Vec<Section<'_>> =
-        reports.contexts.iter().enumerate().map(|(number, one)| Section { one, number }).collect();
-    let is_open = sections.iter().map(Section::shown).sum::<usize>() <= OPEN;
-    let objects = Objects { numbers: facets.numbers(), limits, view, is_open };
+    let is_open = reports.contexts.iter().map(|one| section::shown(&one.report)).sum::<usize>() <= OPEN;
+    let objects = Objects { facets: &facets, limits, view, is_open };
     let heading = verdict_of_all(reports).heading;
     let mut titles = vec![heading];
     let mut header = Markup::default();
@@ -64,19 +63,14 @@ fn render_within(reports: &Reports, view: &View, limits: Limits) -> String {
         section::warnings(&mut body, &reports.warnings);
         matrix(&mut body, reports, view);
     }
-    for section in &sections {
-        section.write(&mut body, &objects);
+    for (number, one) in reports.contexts.iter().enumerate() {
+        section::write(&mut body, one, number, &objects);
     }
     page(&titles.join(" · "), reports.command, &header, &facets, &body)
 }
 
 fn page(title: &str, command: Command, header: &Markup, facets: &Facets<'_>, body: &Markup) -> String {
-    let name = match command {
-        Command::Diff => "kubectl reconcile diff",
-        Command::Apply => "kubectl reconcile apply",
-        Command::Status => "kubectl reconcile status",
-        Command::Own => "kubectl reconcile own",
-    };
+    let command = describe::command(command);
     let mut page = Markup::default();
     page.raw("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
     page.raw("<meta http-equiv=\"Content-Security-Policy\" content=\"");
@@ -84,10 +78,10 @@ fn page(title: &str, command: Command, header: &Markup, facets: &Facets<'_>, bod
     page.text(&policy(STYLE, SCRIPT)).raw("\">\n");
     page.raw("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
     page.raw("<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"referrer\" content=\"no-referrer\">\n");
-    page.raw("<title>").text(title).raw(" · ").raw(name).raw("</title>\n<link rel=\"icon\" href=\"data:,\">\n");
-    page.raw("<style>").raw(STYLE).raw("</style>\n</head>\n<body>\n");
+    page.raw("<title>").text(title).raw(" · kubectl reconcile ").raw(command).raw("</title>\n");
+    page.raw("<link rel=\"icon\" href=\"data:,\">\n<style>").raw(STYLE).raw("</style>\n</head>\n<body>\n");
     page.raw("<a class=\"skip\" href=\"#objects\">Skip to the objects</a>\n<header>\n<p class=\"command\">");
-    page.raw(name).raw("</p>\n").append(header).raw("\n</header>\n");
+    page.raw("kubectl reconcile ").raw(command).raw("</p>\n").append(header).raw("\n</header>\n");
     controls(&mut page, facets);
     page.raw("<main id=\"objects\" tabindex=\"-1\">\n").append(body);
     page.raw(
@@ -183,14 +177,11 @@ fn matrix(page: &mut Markup, reports: &Reports, view: &View) {
         page.raw("</tr>\n");
     }
     page.raw("</tbody></table></div>");
-    if let Some(more @ 1..) = different.len().checked_sub(SHOWN) {
-        let more = format!("… {} more objects: see the contexts below", grouped(more));
-        page.element("<p class=\"gap\"", &more, "</p>");
+    if let Some(more) = some(different.len().saturating_sub(SHOWN), "more object", "more objects") {
+        page.element("<p class=\"gap\"", &format!("… {more}: see the contexts below"), "</p>");
     }
     if !alike.is_empty() && contexts.len() > 1 {
-        let objects = if alike.len() == 1 { "object needs" } else { "objects need" };
-        let text = format!("{} more {objects} no change in any of these contexts", grouped(alike.len()));
-        page.element("<p class=\"gap\"", &text, "</p>");
+        page.element("<p class=\"gap\"", &quiet_rows(alike.len(), "more "), "</p>");
     }
     page.raw("</section>\n");
 }

@@ -6,7 +6,7 @@ use reconcile_core::compare::{Action, Evidence};
 use structured_merge::ObjectKey;
 
 use super::change::{changes, more};
-use super::facets::Numbers;
+use super::facets::Facets;
 use super::limits::Limits;
 use super::markup::{Markup, styled, tone};
 use super::value::{whole, yaml};
@@ -26,7 +26,7 @@ pub(super) const TOO_BIG: &str =
 
 /// Writes objects, with the numbers by which the filters find them.
 pub(super) struct Objects<'f> {
-    pub numbers: Numbers<'f>,
+    pub facets: &'f Facets<'f>,
     pub limits: Limits,
     pub view: &'f View,
     /// True if all objects are open from the start.
@@ -73,7 +73,7 @@ impl Objects<'_> {
 
     fn identity(&self, page: &mut Markup, object: &ObjectReport, section: &PageSection<'_>) {
         page.raw(" id=\"o").number(section.number).raw("-").number(section.position_of(object)).raw("\"");
-        self.numbers.attributes(page, object);
+        self.facets.attributes(page, object);
         let groups = section.groups_of(object);
         if !groups.is_empty() {
             page.raw(" data-groups=\"").numbers(groups).raw("\"");

@@ -1,78 +1,63 @@
 //! The section of one report: the facts of the run, its errors, and its objects.
 
-use super::markup;
 use super::markup::{Markup, styled};
 use super::object::{Objects, PageSection, is_quiet};
 use crate::formats::text::{dropped_lines, is_shown, matrix, parent_text, unmanaged_lines};
 use crate::groups::{self, Entry, Shows};
-use crate::model::{ChangeReport, Command, ContextReport, ObjectReport, Report};
+use crate::model::{Command, ContextReport, ObjectReport, Report};
 use crate::view::View;
 use crate::words::parts::{Part, has_parts, is_divided};
 use crate::words::sentence::excerpt;
 use crate::words::value::number::grouped;
 use crate::words::{describe, summary};
+use reconcile_core::compare::FieldChange;
 
-/// The report of one context, and the number that identifies its objects on the page.
-pub(super) struct Section<'r> {
-    pub one: &'r ContextReport,
-    pub number: usize,
+/// Number of objects of a report that are not in sync or have remarks.
+pub(super) fn shown(report: &Report) -> usize {
+    report.objects.iter().filter(|object| !is_quiet(object)).count()
 }
 
-impl Section<'_> {
-    /// Number of objects that are not in sync or have remarks.
-    pub fn shown(&self) -> usize {
-        self.one.report.objects.iter().filter(|object| !is_quiet(object)).count()
+/// Writes the section of a context, which has a heading if it is that of one of several. The number identifies its objects on the page.
+pub(super) fn write(page: &mut Markup, one: &ContextReport, number: usize, objects: &Objects<'_>) {
+    let Some(context) = &one.context else { return content(page, &one.report, number, objects) };
+    page.raw("<section class=\"context\" aria-labelledby=\"c").number(number).raw("\"><h2 id=\"c");
+    page.number(number).raw("\">").text(context);
+    if let Some(server) = &one.server {
+        page.element(" <small", server, "</small>");
     }
+    page.raw("</h2><p>").text(&sentence(one)).raw("</p>");
+    content(page, &one.report, number, objects);
+    page.raw("</section>");
+}
 
-    /// Writes the section, which has a heading if it is that of one of several contexts.
-    pub fn write(&self, page: &mut Markup, objects: &Objects<'_>) {
-        let Some(context) = &self.one.context else { return self.content(page, objects) };
-        page.raw("<section class=\"context\" aria-labelledby=\"c").number(self.number).raw("\"><h2 id=\"c");
-        page.number(self.number).raw("\">").text(context);
-        if let Some(server) = &self.one.server {
-            page.element(" <small", server, "</small>");
-        }
-        page.raw("</h2><p>").text(&sentence(self.one)).raw("</p>");
-        self.content(page, objects);
-        page.raw("</section>");
+/// Writes everything but the heading.
+fn content(page: &mut Markup, report: &Report, number: usize, objects: &Objects<'_>) {
+    for error in &report.errors {
+        page.raw("<div class=\"error\">");
+        styled(page, &excerpt::diagnostic(error, "", "error: ", None));
+        page.raw("</div>\n");
     }
-
-    /// Writes everything but the heading.
-    fn content(&self, page: &mut Markup, objects: &Objects<'_>) {
-        let report = &self.one.report;
-        for error in &report.errors {
-            page.raw("<div class=\"error\">");
-            styled(page, &excerpt::diagnostic(error, "", "error: ", None));
-            page.raw("</div>\n");
-        }
-        warnings(page, &report.warnings);
-        let sorted = objects.view.sorted(report);
-        let mut section = PageSection::new(self.number, &sorted);
-        let (quiet, shown): (Vec<&ObjectReport>, _) = sorted.iter().copied().partition(|object| is_quiet(object));
-        if has_parts(report) && is_divided(shown.iter().map(|object| Part::of_object(object))) {
-            in_parts(page, objects, &shown, &mut section);
-        } else {
-            listed(page, objects, &shown, &mut section);
-        }
-        styled(page, &dropped_lines(report, objects.view));
-        if let Some(set) = &report.apply_set {
-            styled(page, &parent_text(set, objects.view));
-        }
-        styled(page, &unmanaged_lines(report, objects.view));
-        rest(page, objects, &quiet, " in sync", &section);
+    warnings(page, &report.warnings);
+    let sorted = objects.view.sorted(report);
+    let mut section = PageSection::new(number, &sorted);
+    let (quiet, shown): (Vec<&ObjectReport>, _) = sorted.iter().copied().partition(|object| is_quiet(object));
+    if has_parts(report) && is_divided(shown.iter().map(|object| Part::of_object(object))) {
+        in_parts(page, objects, &shown, &mut section);
+    } else {
+        listed(page, objects, &shown, &mut section);
     }
+    styled(page, &dropped_lines(report, objects.view));
+    styled(page, &parent_text(report, objects.view));
+    styled(page, &unmanaged_lines(report, objects.view));
+    rest(page, objects, &quiet, " in sync", &section);
 }
 
 /// The parts of objects that the page shows.
 struct OnPage;
 
 impl Shows for OnPage {
-    fn change(&self, change: &ChangeReport) -> bool {
+    fn change(&self, change: &FieldChange) -> bool {
         is_shown(change)
-    }
-
-    fn warnings<'o>(&self, object: &'o ObjectReport) -> Vec<&'o str> {
-        object.messages.warnings.iter().map(String::as_str).collect()
     }
 
     fn more(&self, object: &ObjectReport) -> bool {
@@ -149,10 +134,7 @@ pub(super) fn warnings(page: &mut Markup, warnings: &[String]) {
 
 /// The result of one of several contexts, in a sentence.
 fn sentence(one: &ContextReport) -> String {
-    if matrix::is_stopped(&one.report) {
-        return markup::sentence(&matrix::stopped(one));
-    }
-    result(&one.report)
+    if matrix::is_stopped(&one.report) { matrix::why_stopped(&one.report) } else { result(&one.report) }
 }
 
 /// The result of a run, as in the last lines of the text.

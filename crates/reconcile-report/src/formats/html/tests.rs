@@ -1,21 +1,21 @@
-use reconcile_core::compare::{Class, Conflict, Evidence, FieldChange, FieldDiff, ObjectVerdict};
+use reconcile_core::compare::{Class, Conflict, Evidence, FieldChange, ObjectDiff};
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::manifest::Source;
 use reconcile_core::owners::{AuditAnswer, Owner, User};
 use reconcile_core::plan::UnexplainedObject;
 use serde_json::{Value, json};
-use structured_merge::{FieldPath, GroupVersionKind, ObjectKey, Op, Operation, PathElement};
+use structured_merge::{Change, FieldPath, GroupVersionKind, ObjectKey, Op, Operation, PathElement};
 
 use super::limits::Limits;
 use super::{SCRIPT, STYLE, policy, render, render_within};
-use crate::model::{ChangeReport, ClusterInfo, Command, ContextReport, FailOn, ObjectReport, Report, Reports};
+use crate::model::{ClusterInfo, Command, ContextReport, FailOn, ObjectReport, Report, Reports};
 use crate::view::{Sort, View};
 
 /// Text that would end a script, an attribute, a comment or a line, or deceive a reader.
 const HOSTILE: &str =
     "</script><script>alert(1)</script><img src=x onerror=alert(1)>\"'`]]>-->|\u{202e}\u{1b}[2J\u{2028}\n&lt;";
 
-fn object(name: &str, verdict: ObjectVerdict) -> ObjectReport {
+fn object(name: &str, verdict: ObjectDiff) -> ObjectReport {
     let gvk = GroupVersionKind::new("v1", "ConfigMap");
     let key = ObjectKey { gvk, namespace: Some("shop".to_owned()), name: name.to_owned() };
     let source = Some(Source { file: "web.yaml".into(), line: 3, template: None, document: 1, items: Vec::new() });
@@ -32,27 +32,16 @@ fn change(field: &str, live: Value, desired: Value) -> FieldChange {
         manual: true,
         users: AuditAnswer::default(),
     };
-    let live = Some(live);
-    let desired = Some(desired);
-    FieldChange {
-        path,
-        op: Op::Change,
-        class: Class::ChangedByOther,
-        side: Class::ChangedByOther.side(),
-        base: None,
-        live,
-        desired,
-        managers: vec![owner],
-        defaulted: Vec::new(),
-    }
+    FieldChange::new(Change { path, op: Op::Change, from: Some(live), to: Some(desired) }, Class::ChangedByOther)
+        .with_managers(vec![owner])
 }
 
 fn changed(name: &str, changes: Vec<FieldChange>) -> ObjectReport {
-    object(name, ObjectVerdict::Update(FieldDiff { changes, ..FieldDiff::none(Evidence::Server) }))
+    object(name, ObjectDiff { changes, ..ObjectDiff::in_sync(Evidence::Server) }.by_drift())
 }
 
 fn in_sync(name: &str) -> ObjectReport {
-    object(name, FieldDiff::none(Evidence::Proven).into())
+    object(name, ObjectDiff::in_sync(Evidence::Proven))
 }
 
 fn page(objects: Vec<ObjectReport>) -> String {
@@ -88,7 +77,7 @@ fn hostile() -> Report {
     object.messages.warnings = vec![HOSTILE.to_owned()];
     object.diff.added_items = vec![object.diff.changes[0].path.clone()];
     let diagnostic = || Diagnostic::new(Code::Forbidden, HOSTILE).with_hint(HOSTILE);
-    let unknown = super::tests::object("unknown", ObjectVerdict::Unknown(diagnostic()));
+    let unknown = super::tests::object("unknown", ObjectDiff::unknown(diagnostic()));
     let mut report = Report::compared(Command::Diff, vec![object, unknown], &FailOn::default())
         .with_unmanaged(
             vec![
@@ -173,13 +162,7 @@ fn lines_are_compared_and_secrets_stay_numbers() {
             "web",
             vec![change("run.sh", json!("a\nb\n"), json!("a\nc\n")), change("password", secret("#1"), secret("#2"))],
         ),
-        object(
-            "new",
-            ObjectVerdict::Create {
-                desired: json!({"data": {"key": secret("#3")}}).into(),
-                evidence: Evidence::Server,
-            },
-        ),
+        object("new", ObjectDiff::create(json!({"data": {"key": secret("#3")}}), Evidence::Server)),
     ]);
     assert!(page.contains("<span>a</span></div><div aria-hidden=\"true\"><span>a</span></div></div>"), "{page}");
     assert!(page.contains("<div class=\"r\"><div><del>b</del></div><div><ins>c</ins></div></div>"), "{page}");
@@ -206,11 +189,11 @@ fn sizes_are_bounded() {
 fn equal_changes_conflicts_and_diagnostics_are_written_once() {
     let bump = || change("version", json!("2.4.0"), json!("2.4.1"));
     let mut objects: Vec<ObjectReport> = (0..12).map(|at| changed(&format!("web-{at}"), vec![bump()])).collect();
-    objects[3].diff.changes.push(change("own", json!(1), json!(2)).into());
+    objects[3].diff.changes.push(change("own", json!(1), json!(2)));
     let conflict = |at: usize| {
         let contested = FieldChange { class: Class::Conflict, ..change("size", json!(1), json!(2)) };
         let mut object = changed(&format!("contested-{at}"), vec![contested]);
-        let ChangeReport { path, managers, .. } = object.diff.changes[0].clone();
+        let FieldChange { path, managers, .. } = object.diff.changes[0].clone();
         object.diff.conflicts = vec![Conflict { path, owner: managers[0].clone() }];
         object
     };
@@ -219,7 +202,7 @@ fn equal_changes_conflicts_and_diagnostics_are_written_once() {
         let message = format!("configmaps \"no-{at}\" is forbidden");
         let hint = "the user needs `get` on `configmaps` in the namespace `shop`: `kubectl reconcile access` shows all that is needed";
         let error = Diagnostic::new(Code::Forbidden, message).with_hint(hint);
-        object(&format!("no-{at}"), ObjectVerdict::Unknown(error))
+        object(&format!("no-{at}"), ObjectDiff::unknown(error))
     };
     objects.extend((0..4).map(refused));
     let report = Report::compared(Command::Diff, objects, &FailOn::default());
@@ -277,7 +260,7 @@ fn contexts_have_sections_and_a_matrix_that_leads_to_their_objects() {
         let report = Report::compared(Command::Diff, objects, &FailOn::default());
         ContextReport { context: Some(name.to_owned()), server: None, report }
     };
-    let unknown = || object("web", ObjectVerdict::Unknown(Diagnostic::new(Code::Forbidden, "no")));
+    let unknown = || object("web", ObjectDiff::unknown(Diagnostic::new(Code::Forbidden, "no")));
     let contexts =
         vec![in_context("eu", vec![in_sync("db"), in_sync("web")]), in_context("us", vec![in_sync("db"), unknown()])];
     let page = render(&Reports::of(Command::Diff, contexts, Vec::new()), &View::default());

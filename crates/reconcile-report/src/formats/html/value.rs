@@ -1,6 +1,6 @@
 //! Values, side by side or one above the other: the style sheet decides which, from the same markup.
 
-use reconcile_core::compare::secret_number;
+use reconcile_core::compare::{FieldChange, secret_number};
 use reconcile_core::manifest::Packed;
 use serde_json::Value;
 use similar::ChangeTag;
@@ -8,28 +8,23 @@ use structured_merge::Op;
 
 use super::limits::Limits;
 use super::markup::Markup;
-use crate::model::ChangeReport;
-use crate::words::value::certificate::summarised;
+use crate::words::value::certificate::{self, summarised};
 use crate::words::value::line_diff::{Line, groups};
-use crate::words::value::meaning::Meaning;
-use crate::words::value::number::grouped;
 use crate::words::value::word_diff::{Contrast, DiffedText};
 use crate::words::value::{block, inline, is_long, stays};
-use crate::words::value::{line_pairs, meaning};
+use crate::words::value::{line_pairs, meaning, number};
 
 /// Both values of a change: on one line, or as a comparison of their lines.
-pub(super) fn values(page: &mut Markup, change: &ChangeReport, limits: &Limits) {
+pub(super) fn values(page: &mut Markup, change: &FieldChange, limits: &Limits) {
     // The note names the object that has the difference.
     if change.is_following() {
         return;
     }
-    if let Some((what, lines)) =
-        Meaning::of_change(change).and_then(|(meaning, ..)| meaning::lines(&meaning, limits.is_full))
-    {
+    if let Some((what, lines)) = meaning::lines(change, limits.is_full) {
         return inner(page, &what, &[lines], limits);
     }
     let values = [&change.live, &change.desired];
-    let is_block = |value: &Value| is_long(value) || meaning::certificates(value).is_some();
+    let is_block = |value: &Value| is_long(value) || certificate::sentences(value).is_some();
     if values.into_iter().flatten().any(|value| is_block(value)) {
         long(page, change, limits);
     } else {
@@ -37,7 +32,7 @@ pub(super) fn values(page: &mut Markup, change: &ChangeReport, limits: &Limits) 
     }
 }
 
-fn short(page: &mut Markup, change: &ChangeReport) {
+fn short(page: &mut Markup, change: &FieldChange) {
     let text = |value: &Value| if is_alone(change) { inline(&summarised(value)) } else { inline(value) };
     let live = change.live.as_deref().map(text);
     let desired = change.desired.as_deref().map(text);
@@ -63,13 +58,13 @@ fn short(page: &mut Markup, change: &ChangeReport) {
 }
 
 /// Returns true if no value stands next to the one of the change.
-fn is_alone(change: &ChangeReport) -> bool {
+fn is_alone(change: &FieldChange) -> bool {
     stays(change) || change.live.is_none() || change.desired.is_none()
 }
 
-fn long(page: &mut Markup, change: &ChangeReport, limits: &Limits) {
+fn long(page: &mut Markup, change: &FieldChange, limits: &Limits) {
     let text = |value: &Option<Packed>| {
-        let text = |value: &Value| match meaning::certificates(value) {
+        let text = |value: &Value| match certificate::sentences(value) {
             Some(sentences) => sentences.join("\n"),
             None if is_alone(change) => yaml(value),
             None => block(&shown(value)),
@@ -155,12 +150,13 @@ fn plain(page: &mut Markup, lines: &[Line<'_>]) {
     }
 }
 
-/// Removed lines, and next to them the added ones.
+/// Removed lines, and next to them the added ones, with the words that differ emphasised.
 fn replaced(page: &mut Markup, lines: &[Line<'_>]) {
     if lines.is_empty() {
         return;
     }
-    let lines = replaced_words(lines);
+    let lines: Vec<(ChangeTag, Markup)> =
+        line_pairs::shown(lines, Some(LINE)).iter().map(|(tag, text)| (*tag, line(text, true))).collect();
     let tagged = |wanted: ChangeTag| lines.iter().filter(move |(tag, _)| *tag == wanted);
     page.raw("<div class=\"r\"><div>");
     for (_, line) in tagged(ChangeTag::Delete) {
@@ -195,12 +191,9 @@ impl Left {
     }
 
     fn rest(&self, page: &mut Markup) {
-        let text = match self.omitted {
-            0 => return,
-            1 => "… 1 more line: --full".to_owned(),
-            more => format!("… {} more lines: --full", grouped(more)),
-        };
-        page.element("<div class=\"gap\"", &text, "</div>");
+        if let Some(more) = number::more(self.omitted, "line") {
+            page.element("<div class=\"gap\"", &more, "</div>");
+        }
     }
 }
 
@@ -227,11 +220,6 @@ fn line(text: &DiffedText, is_emphasised: bool) -> Markup {
         }
     }
     markup
-}
-
-/// Removed lines and the lines in their place, with the words that differ emphasised.
-fn replaced_words(lines: &[Line<'_>]) -> Vec<(ChangeTag, Markup)> {
-    line_pairs::shown(lines, Some(LINE)).iter().map(|(tag, text)| (*tag, line(text, true))).collect()
 }
 
 /// The text, cut where it is very long.

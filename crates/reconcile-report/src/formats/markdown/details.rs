@@ -1,6 +1,6 @@
 //! The differences of each object, folded. What several objects have in common comes once.
 
-use reconcile_core::compare::{masked, secret_number};
+use reconcile_core::compare::{FieldChange, masked, secret_number};
 use reconcile_core::text::{one_line, visible, visible_line, yaml};
 use serde_json::Value;
 use similar::ChangeTag;
@@ -8,13 +8,13 @@ use similar::ChangeTag;
 use super::comment::{Comment, code, html, longest_run};
 use crate::formats::text::definition_summary;
 use crate::groups::Entry;
-use crate::model::{ChangeReport, Command, ContextReport, ObjectReport};
+use crate::model::{Command, ContextReport, ObjectReport};
 use crate::view::View;
 use crate::words::conflict::conflict_hint;
-use crate::words::findings::of_object;
-use crate::words::value::certificate::summarised;
+use crate::words::findings::{self, of_object};
+use crate::words::value::certificate::{self, summarised};
 use crate::words::value::line_diff::{Line, groups};
-use crate::words::value::meaning::{self, Meaning};
+use crate::words::value::meaning;
 use crate::words::value::number::counted_objects;
 use crate::words::value::{inline, stays};
 use crate::words::{describe, users};
@@ -46,9 +46,7 @@ pub(super) fn details(comment: &mut Comment, one: &ContextReport, entries: &[Ent
             }
             Entry::Object(object, rest) => {
                 let lines = lines(rest.as_deref().unwrap_or(object), one.report.command, view);
-                let context =
-                    one.context.as_deref().map(|context| format!(" in {}", visible(context))).unwrap_or_default();
-                let name = format!("{}{context}", describe::name(object));
+                let name = findings::name(object, one.context.as_deref());
                 let heading = format!("<code>{}</code> {}", html(&name), describe::state(object));
                 comment.add(&folded(&heading, &lines, ""), "object with its differences");
             }
@@ -70,7 +68,7 @@ fn group_details(objects: &[&ObjectReport], mut lines: Vec<String>, context: Opt
     let count = counted_objects(objects.iter().map(|object| &object.key));
     let all = format!("{}{context}", visible(&count));
     cut(&mut lines, view.full);
-    let most = if view.full { usize::MAX } else { NAMED };
+    let most = view.most(NAMED);
     let mut names: Vec<String> = objects.iter().take(most).map(|object| code(&describe::name(object))).collect();
     if let Some(more @ 1..) = objects.len().checked_sub(most) {
         names.push(format!("… {more} more"));
@@ -114,7 +112,7 @@ fn cut(lines: &mut Vec<String>, full: bool) {
 }
 
 /// The lines of a change, each with everything visible: removed lines, added lines, and lines around them.
-fn signed_change(change: &ChangeReport, is_full: bool) -> Vec<String> {
+fn signed_change(change: &FieldChange, is_full: bool) -> Vec<String> {
     let live = change.live.as_deref();
     let desired = change.desired.as_deref();
     if change.path.elements().is_empty() {
@@ -138,8 +136,7 @@ fn signed_change(change: &ChangeReport, is_full: bool) -> Vec<String> {
         lines.extend(live.map(|live| alone(' ', live)).into_iter().flatten());
         return lines;
     }
-    let meaning = Meaning::of_change(change);
-    if let Some((what, inner)) = meaning.and_then(|(meaning, ..)| meaning::lines(&meaning, is_full)) {
+    if let Some((what, inner)) = meaning::lines(change, is_full) {
         if !what.is_empty() {
             lines.push(format!("# {what}"));
         }
@@ -168,7 +165,7 @@ fn signed_change(change: &ChangeReport, is_full: bool) -> Vec<String> {
 
 /// The lines of a value without another one next to it, in which certificates are summarised.
 fn alone(sign: char, value: &Value) -> Vec<String> {
-    let sentences = meaning::certificates(value);
+    let sentences = certificate::sentences(value);
     signed_lines(sign, &sentences.map_or_else(|| text(&summarised(value)), |sentences| sentences.join("\n")))
 }
 

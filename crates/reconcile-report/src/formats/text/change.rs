@@ -1,5 +1,6 @@
 //! One change: `path: live → desired`, or the lines that differ.
 
+use reconcile_core::compare::FieldChange;
 use reconcile_core::manifest::Packed;
 use reconcile_core::text::{middle_cut, width};
 use serde_json::Value;
@@ -7,14 +8,13 @@ use similar::ChangeTag;
 use structured_merge::{FieldPath, Op, PathElement, Scalar};
 
 use super::sheet::{GAP, Sheet, emphasis, more, pair, put_lines};
-use crate::model::ChangeReport;
 use crate::words::grants::GrantChanges;
 use crate::words::sentence::wrapped::wrapped;
 use crate::words::styled::{Role, Styled};
-use crate::words::value::certificate::summarised;
-use crate::words::value::line_diff::{Line, groups};
+use crate::words::value::certificate::{self, summarised};
+use crate::words::value::line_diff::{Line, differing, groups};
 use crate::words::value::meaning::{self, Meaning};
-use crate::words::value::number::grouped;
+use crate::words::value::number::{counted, grouped};
 use crate::words::value::word_diff::{self, Contrast, DiffedText};
 use crate::words::value::{block, cut, inline, inline_in_list, is_long, stays};
 use crate::words::why::{former, note};
@@ -22,18 +22,9 @@ use crate::words::why::{former, note};
 /// Between a live and a desired value.
 const ARROW: &str = " → ";
 
-/// The values of a change.
-enum Values {
-    /// A value that stays.
-    Kept(Value),
-    Added(Value),
-    Removed(Value),
-    Changed(Value, Value),
-}
-
 /// Appends a change; `from` is the length of its path that the line above has already. Returns the changes of the parts of its
 /// value, which belong below it, if it has any.
-pub(super) fn change(sheet: &mut Sheet<'_>, change: &ChangeReport, from: usize, indent: usize) -> Vec<ChangeReport> {
+pub(super) fn change(sheet: &mut Sheet<'_>, change: &FieldChange, from: usize, indent: usize) -> Vec<FieldChange> {
     let own = FieldPath::from(change.path.elements().get(from..).unwrap_or_default().to_vec());
     let note = note(change, sheet.view);
     let former = former(change).map(|former| format!(" ({former})")).unwrap_or_default();
@@ -44,15 +35,17 @@ pub(super) fn change(sheet: &mut Sheet<'_>, change: &ChangeReport, from: usize, 
         put_grants(sheet, &heading, &grants);
         return Vec::new();
     }
-    match values(change) {
-        Values::Kept(value) => single(sheet, &heading, (' ', Role::Plain), &value),
-        Values::Added(value) => {
-            let (written, defaults) = apart(value, &change.defaulted);
+    let [live, desired] = [&change.live, &change.desired]
+        .map(|value| own_value(&change.path, value.as_ref().map(Packed::to_tree).unwrap_or_default()));
+    match change.op {
+        _ if stays(change) => single(sheet, &heading, (' ', Role::Plain), &live),
+        Op::Remove => single(sheet, &heading, ('-', Role::Remove), &live),
+        Op::Add => {
+            let (written, defaults) = apart(desired, &change.defaulted);
             single(sheet, &heading, ('+', Role::Add), &written);
             defaults_of(sheet, &defaults, heading.inner());
         }
-        Values::Removed(value) => single(sheet, &heading, ('-', Role::Remove), &value),
-        Values::Changed(live, desired) => return changed(sheet, &heading, &live, &desired),
+        _ => return changed(sheet, &heading, &live, &desired),
     }
     Vec::new()
 }
@@ -102,24 +95,7 @@ impl Heading {
     /// The path with a sign before it, which is outside of the indentation.
     fn head(&self, (sign, role): (char, Role)) -> Styled {
         let margin = " ".repeat(self.indent.saturating_sub(GAP));
-        let mut text = Styled::new();
-        match sign {
-            ' ' => text.push(Role::Plain, format!("{margin}  ")),
-            sign => text.push(role, format!("{margin}{sign} ")),
-        }
-        text.with(Role::Plain, self.path.clone())
-    }
-}
-
-fn values(change: &ChangeReport) -> Values {
-    let own = |value: &Option<Packed>| own_value(&change.path, value.as_ref().map(Packed::to_tree).unwrap_or_default());
-    let live = own(&change.live);
-    let desired = own(&change.desired);
-    match change.op {
-        _ if stays(change) => Values::Kept(live),
-        Op::Remove => Values::Removed(live),
-        Op::Add => Values::Added(desired),
-        _ => Values::Changed(live, desired),
+        Styled::new().with(role, format!("{margin}{sign} ")).with(Role::Plain, self.path.clone())
     }
 }
 
@@ -152,7 +128,7 @@ fn is_said(path: &str, value: &Value) -> bool {
 /// Appends a value that is added, removed or kept.
 fn single(sheet: &mut Sheet<'_>, heading: &Heading, sign: (char, Role), value: &Value) {
     let mut left = heading.head(sign);
-    if let Some(sentences) = meaning::certificates(value) {
+    if let Some(sentences) = certificate::sentences(value) {
         left.push(Role::Note, " (certificate)");
         sheet.row(left, &heading.note, heading.inner());
         for sentence in sentences {
@@ -188,7 +164,7 @@ fn single(sheet: &mut Sheet<'_>, heading: &Heading, sign: (char, Role), value: &
     put_lines(sheet, &[lines], heading.inner(), role);
 }
 
-fn changed(sheet: &mut Sheet<'_>, heading: &Heading, live: &Value, desired: &Value) -> Vec<ChangeReport> {
+fn changed(sheet: &mut Sheet<'_>, heading: &Heading, live: &Value, desired: &Value) -> Vec<FieldChange> {
     let mut left = heading.head((' ', Role::Plain));
     match Meaning::of(&heading.own, live, desired) {
         Meaning::Layout(what) => {
@@ -293,8 +269,7 @@ fn in_lines(sheet: &mut Sheet<'_>, heading: &Heading, live: &Value, desired: &Va
     let old = block(live);
     let new = block(desired);
     let groups = groups(&old, &new);
-    let count = |tag: ChangeTag| groups.iter().flatten().filter(|(other, _)| *other == tag).count();
-    let differing = count(ChangeTag::Delete).max(count(ChangeTag::Insert));
+    let differing = differing(&groups);
     let all = old.lines().count().max(new.lines().count());
     let mut left = heading.head((' ', Role::Plain));
     let end = match (live, desired) {
@@ -305,8 +280,8 @@ fn in_lines(sheet: &mut Sheet<'_>, heading: &Heading, live: &Value, desired: &Va
         },
         _ => "",
     };
-    let lines = if all == 1 { "line" } else { "lines" };
-    left.push(Role::Note, format!(" ({} of {} {lines}{end})", grouped(differing), grouped(all)));
+    let all = counted(all, "line", "lines");
+    left.push(Role::Note, format!(" ({} of {all}{end})", grouped(differing)));
     sheet.row(left, &heading.note, heading.inner());
     put_lines(sheet, &groups, heading.inner(), None);
 }

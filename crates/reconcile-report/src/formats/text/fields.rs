@@ -1,24 +1,24 @@
 //! The changes of an object by their paths: the common start of several paths is printed once.
 
+use reconcile_core::compare::FieldChange;
 use reconcile_core::text::width;
 use structured_merge::{FieldPath, PathElement};
 
 use super::change::change;
 use super::sheet::{GAP, Sheet, more};
-use crate::model::ChangeReport;
 use crate::words::styled::Role;
 
 /// The part of a line that a path may take, in percent.
 const LONG: usize = 45;
 
 /// Appends changes in the order of their paths. Returns the number of changes that fit.
-pub(super) fn fields(sheet: &mut Sheet<'_>, changes: &[&ChangeReport], indent: usize) -> usize {
+pub(super) fn fields(sheet: &mut Sheet<'_>, changes: &[&FieldChange], indent: usize) -> usize {
     let shown = level(sheet, changes, 0, indent);
     sheet.align();
     shown
 }
 
-fn level(sheet: &mut Sheet<'_>, changes: &[&ChangeReport], from: usize, indent: usize) -> usize {
+fn level(sheet: &mut Sheet<'_>, changes: &[&FieldChange], from: usize, indent: usize) -> usize {
     let mut rest = changes;
     let mut shown = 0_usize;
     while let Some(first) = rest.first().filter(|_| !sheet.is_full()) {
@@ -45,8 +45,8 @@ fn level(sheet: &mut Sheet<'_>, changes: &[&ChangeReport], from: usize, indent: 
 }
 
 /// Appends the parts of a value, below its own line: they have no notes, and only as many are shown as a field may have lines.
-fn below(sheet: &mut Sheet<'_>, parts: &[ChangeReport], indent: usize) {
-    let all: Vec<&ChangeReport> = parts.iter().take(sheet.most()).collect();
+fn below(sheet: &mut Sheet<'_>, parts: &[FieldChange], indent: usize) {
+    let all: Vec<&FieldChange> = parts.iter().take(sheet.most()).collect();
     let shown = level(sheet, &all, 0, indent);
     more(sheet, parts.len().saturating_sub(shown), "change", indent);
 }
@@ -57,7 +57,7 @@ fn part_of(path: &FieldPath, from: usize, to: usize) -> FieldPath {
 }
 
 /// The end of the outermost list item of a path that would leave little of the line to the values.
-fn item_in_long(sheet: &Sheet<'_>, change: &ChangeReport, from: usize, indent: usize) -> Option<usize> {
+fn item_in_long(sheet: &Sheet<'_>, change: &FieldChange, from: usize, indent: usize) -> Option<usize> {
     let elements = change.path.elements().get(from..)?;
     let path = FieldPath::from(elements.to_vec()).to_string();
     let taken = indent.saturating_add(width(&path));
@@ -68,10 +68,10 @@ fn item_in_long(sheet: &Sheet<'_>, change: &ChangeReport, from: usize, indent: u
 }
 
 /// The number of changes, from the first on, with a common parent below `from` that is worth a line, and the end of that parent.
-fn group(changes: &[&ChangeReport], from: usize) -> (usize, usize) {
+fn group(changes: &[&FieldChange], from: usize) -> (usize, usize) {
     let alone = (1, from);
     let Some(path) = changes.first().map(|change| change.path.elements()) else { return alone };
-    let shares = |change: &&ChangeReport, to: usize| {
+    let shares = |change: &&FieldChange, to: usize| {
         let elements = change.path.elements();
         elements.get(..to) == path.get(..to) && matches!(elements.get(to), Some(PathElement::Field(_)))
     };

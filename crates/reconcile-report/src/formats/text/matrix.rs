@@ -14,7 +14,7 @@ use crate::words::label::{Label, label};
 use crate::words::sentence::counted;
 use crate::words::styled::{Role, Styled};
 use crate::words::summary::verdict_of;
-use crate::words::value::number::grouped;
+use crate::words::value::number;
 
 /// The longest name of a context that heads a column; longer ones are numbered.
 const HEAD: usize = 24;
@@ -57,18 +57,21 @@ pub fn together(reports: &Reports, view: &View) -> Styled {
         text.append(matrix(&looked_at, &different, view));
     }
     if !alike.is_empty() && looked_at.len() > 1 && !view.summary {
-        let more = if different.is_empty() { "" } else { " more" };
-        let objects = if alike.len() == 1 { "object needs" } else { "objects need" };
-        let count = grouped(alike.len());
-        text.append(line(Role::Note, format!("{count}{more} {objects} no change in any of these contexts")));
+        text.line(Role::Note, quiet_rows(alike.len(), if different.is_empty() { "" } else { "more " }));
     }
     for one in reports.contexts.iter().filter(|one| is_stopped(&one.report)) {
         text.push(Role::Name, one.name().to_owned());
         text.push(Role::Plain, ": ");
         text.append(stopped(one));
     }
-    text.append(line(Role::Plain, totals(reports)));
+    text.line(Role::Plain, totals(reports));
     text
+}
+
+/// `1 more object needs no change in any of these contexts`; `more` stands before the noun.
+pub(crate) fn quiet_rows(count: usize, more: &str) -> String {
+    let objects = number::counted(count, &format!("{more}object needs"), &format!("{more}objects need"));
+    format!("{objects} no change in any of these contexts")
 }
 
 /// Returns true if a run ended before it looked at any object.
@@ -78,9 +81,16 @@ pub(crate) fn is_stopped(report: &Report) -> bool {
 }
 
 /// The error for which a context was not looked at, or its result.
-pub fn stopped(ContextReport { report, .. }: &ContextReport) -> Styled {
+pub(crate) fn why_stopped(report: &Report) -> String {
     let why = report.errors.first().map(|error| format!(": {}", error.message)).unwrap_or_default();
-    line(Role::Error, format!("{}{why}", verdict_of(report).of_context))
+    format!("{}{why}", verdict_of(report).of_context)
+}
+
+/// The line that says why a context was not looked at.
+pub fn stopped(one: &ContextReport) -> Styled {
+    let mut text = Styled::new();
+    text.line(Role::Error, why_stopped(&one.report));
+    text
 }
 
 /// `3 contexts: 1 with drift, 1 in sync, 1 unreachable`
@@ -168,8 +178,7 @@ fn label_in_row(object: &ObjectReport) -> Label {
 }
 
 fn matrix(contexts: &[&ContextReport], rows: &[&Row], view: &View) -> Styled {
-    let most = if view.full { usize::MAX } else { SHOWN };
-    let shown = &rows[..rows.len().min(most)];
+    let shown = &rows[..rows.len().min(view.most(SHOWN))];
     let is_numbered = contexts.iter().any(|one| width(one.name()) > HEAD);
     let head =
         |number: usize, one: &ContextReport| if is_numbered { format!("[{number}]") } else { one.name().to_owned() };
@@ -197,13 +206,12 @@ fn matrix(contexts: &[&ContextReport], rows: &[&Row], view: &View) -> Styled {
             text.line_end();
         }
     }
-    if let Some(more @ 1..) = rows.len().checked_sub(shown.len()) {
-        let more = grouped(more);
-        text.append(line(Role::Note, format!("… {more} more objects: --full")));
+    if let Some(more) = number::more(rows.len().saturating_sub(shown.len()), "object") {
+        text.line(Role::Note, more);
     }
     if is_numbered {
         for (head, one) in heads.iter().zip(contexts) {
-            text.append(line(Role::Note, format!("{head} {}", one.name())));
+            text.line(Role::Note, format!("{head} {}", one.name()));
         }
     }
     text
@@ -230,12 +238,6 @@ fn padded(text: &str, to: usize) -> String {
     format!("{text}{}", " ".repeat(to.saturating_sub(width(text))))
 }
 
-fn line(role: Role, text: String) -> Styled {
-    let mut line = Styled::new().with(role, text);
-    line.line_end();
-    line
-}
-
 #[cfg(test)]
 mod tests {
     use structured_merge::{GroupVersionKind, ObjectKey};
@@ -243,23 +245,23 @@ mod tests {
     use super::*;
     use crate::model::{Command, FailOn};
     use crate::theme::plain;
-    use reconcile_core::compare::{Evidence, FieldDiff, ObjectVerdict};
+    use reconcile_core::compare::{Evidence, ObjectDiff};
     use reconcile_core::diagnostic::{Code, Diagnostic};
     use reconcile_core::manifest::Source;
 
-    fn object(namespace: &str, name: &str, line: u32, verdict: ObjectVerdict) -> ObjectReport {
+    fn object(namespace: &str, name: &str, line: u32, verdict: ObjectDiff) -> ObjectReport {
         let gvk = GroupVersionKind::new("v1", "ConfigMap");
         let key = ObjectKey { gvk, namespace: Some(namespace.to_owned()), name: name.to_owned() };
         let source = Some(Source { file: "web.yaml".into(), line, template: None, document: 1, items: Vec::new() });
         ObjectReport { source, ..ObjectReport::unwanted(&key, verdict) }
     }
 
-    fn in_sync() -> ObjectVerdict {
-        FieldDiff::none(Evidence::Proven).into()
+    fn in_sync() -> ObjectDiff {
+        ObjectDiff::in_sync(Evidence::Proven)
     }
 
-    fn unknown() -> ObjectVerdict {
-        ObjectVerdict::Unknown(Diagnostic::new(Code::Forbidden, "no"))
+    fn unknown() -> ObjectDiff {
+        ObjectDiff::unknown(Diagnostic::new(Code::Forbidden, "no"))
     }
 
     fn context(name: &str, objects: Vec<ObjectReport>) -> ContextReport {

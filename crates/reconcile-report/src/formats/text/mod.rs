@@ -21,6 +21,7 @@ mod whole;
 pub(crate) use definition::summary as definition_summary;
 pub(crate) use notes::is_shown;
 pub(crate) use object::{foremost, object_error, object_text};
+pub(crate) use sheet::MARGIN;
 pub use whole::{cluster_line, differences, explained, findings, plan, summary, whole};
 pub(crate) use whole::{dropped_lines, parent_text, unmanaged_lines};
 

@@ -1,28 +1,28 @@
 //! Selects the changes and warnings of an object that are shown, and those that only `-v` shows.
 
-use reconcile_core::compare::Class;
+use reconcile_core::compare::{Class, FieldChange};
 use reconcile_core::manifest::LEFT_OUT;
 use serde_json::Value;
 use structured_merge::PathElement;
 
-use crate::model::{ChangeReport, ObjectReport};
+use crate::model::ObjectReport;
 use crate::view::View;
 
 /// Fields of numbers in which 0 means that the server chooses.
 const CHOSEN_AT_ZERO: [&str; 3] = ["healthCheckNodePort", "nodePort", "targetPort"];
 
 /// The changes that are shown.
-pub(super) fn shown<'o>(object: &'o ObjectReport, view: &View) -> Vec<&'o ChangeReport> {
+pub(super) fn shown<'o>(object: &'o ObjectReport, view: &View) -> Vec<&'o FieldChange> {
     object.diff.changes.iter().filter(|change| is_wanted(change, view)).collect()
 }
 
 /// Returns true if the text shows a change.
-pub(super) fn is_wanted(change: &ChangeReport, view: &View) -> bool {
+pub(super) fn is_wanted(change: &FieldChange, view: &View) -> bool {
     is_shown(change) && (view.verbosity > 0 || view.full || !is_harmless(change))
 }
 
 /// Returns true if a field is shown.
-pub(crate) fn is_shown(change: &ChangeReport) -> bool {
+pub(crate) fn is_shown(change: &FieldChange) -> bool {
     !change.path.elements().is_empty() && !matches!(change.class, Class::Missing | Class::Adopted)
 }
 
@@ -33,7 +33,7 @@ pub(super) fn warnings<'o>(object: &'o ObjectReport, view: &View) -> Vec<&'o str
 }
 
 /// Returns true if the cluster keeps a value of its own where the manifest has none: nobody can or needs to do anything about it.
-fn is_harmless(change: &ChangeReport) -> bool {
+fn is_harmless(change: &FieldChange) -> bool {
     let says_nothing = match change.desired.as_deref() {
         None | Some(Value::Null) => true,
         Some(Value::Object(fields)) => fields.is_empty(),

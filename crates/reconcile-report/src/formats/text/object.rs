@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use reconcile_core::compare::{Action, Class, masked};
+use reconcile_core::compare::{Action, Class, FieldChange, masked};
 use reconcile_core::text::{one_line, visible, width, yaml};
 use serde_json::Value;
 use similar::ChangeTag;
 
-use super::sheet::{GAP, Sheet, more, put_lines};
+use super::sheet::{GAP, MARGIN, Sheet, more, put_lines};
 use super::{definition, fields, notes};
+use crate::model::ObjectReport;
 use crate::model::object::disposition::Disposition;
-use crate::model::{ChangeReport, ObjectReport};
 use crate::view::View;
 use crate::words::conflict::{conflict_hint, installer};
 use crate::words::effects::effect;
@@ -34,8 +34,6 @@ const IMAGES: usize = 3;
 const IMAGE: usize = 60;
 /// The paths of the pod templates in the kinds that create Pods.
 const PODS: [&str; 3] = ["/spec/template/spec", "/spec/jobTemplate/spec/template/spec", "/spec"];
-/// The indentation of the lines about an object.
-const MARGIN: &str = "    ";
 
 /// The name of an object and its differences; empty if there are none.
 pub(crate) fn object_text(object: &ObjectReport, view: &View) -> Styled {
@@ -73,7 +71,7 @@ pub(crate) fn object_text(object: &ObjectReport, view: &View) -> Styled {
     shown.extend(definition::few_owned(&summarised));
     changes(&mut sheet, &shown);
     effects(&mut sheet, &object.diff.effects.iter().map(effect).collect::<Vec<_>>());
-    let most = most(view);
+    let most = view.most(SHOWN);
     conflicts(&mut sheet, object);
     hint_on_conflicts(&mut sheet, object, 1);
     for warning in warnings.iter().take(most) {
@@ -81,19 +79,15 @@ pub(crate) fn object_text(object: &ObjectReport, view: &View) -> Styled {
     }
     more(&mut sheet, warnings.len().saturating_sub(most), "warning", MARGIN.len());
     if place.is_some() && object.messages.reason.is_some() {
-        hint(&mut sheet, object);
+        sheet.hints(&object.messages.hint, MARGIN.len());
     }
     sheet.text
 }
 
-fn most(view: &View) -> usize {
-    if view.full { usize::MAX } else { SHOWN }
-}
-
 /// Appends changes: those of the manifest's fields, then what the server changes because of them, and then the fields that others added.
-pub(super) fn changes(sheet: &mut Sheet<'_>, shown: &[&ChangeReport]) {
+pub(super) fn changes(sheet: &mut Sheet<'_>, shown: &[&FieldChange]) {
     let (added, differing): (Vec<_>, Vec<_>) =
-        foremost(shown, most(sheet.view)).into_iter().partition(|change| change.is_addition());
+        foremost(shown, sheet.view.most(SHOWN)).into_iter().partition(|change| change.is_addition());
     let (following, differing): (Vec<_>, Vec<_>) =
         differing.into_iter().partition(|change| change.class == Class::Consequence);
     let (others, differing): (Vec<_>, Vec<_>) = differing.into_iter().partition(|change| change.is_following());
@@ -113,7 +107,7 @@ pub(super) fn changes(sheet: &mut Sheet<'_>, shown: &[&ChangeReport]) {
 
 /// Appends the effects of an apply beyond the fields.
 pub(super) fn effects(sheet: &mut Sheet<'_>, effects: &[String]) {
-    let most = most(sheet.view);
+    let most = sheet.view.most(SHOWN);
     let room = sheet.view.width.saturating_sub(MARGIN.len()).saturating_sub(2);
     for effect in effects.iter().take(most) {
         for (at, line) in wrapped(effect, room).into_iter().enumerate() {
@@ -195,10 +189,10 @@ fn add_workload(desired: &Value, parts: &mut Vec<String>) {
 }
 
 /// The changes that are shown if there are too many: drift before anything else, so that nobody can hide it behind other changes.
-pub(crate) fn foremost<'c>(changes: &[&'c ChangeReport], most: usize) -> Vec<&'c ChangeReport> {
+pub(crate) fn foremost<'c>(changes: &[&'c FieldChange], most: usize) -> Vec<&'c FieldChange> {
     let drift = changes.iter().filter(|change| change.is_drift()).count().min(most);
     let (mut drift, mut others) = (drift, most.saturating_sub(drift));
-    let mut fits = |change: &&&ChangeReport| {
+    let mut fits = |change: &&&FieldChange| {
         let room = if change.is_drift() { &mut drift } else { &mut others };
         let fits = *room > 0;
         *room = room.saturating_sub(1);
@@ -208,8 +202,8 @@ pub(crate) fn foremost<'c>(changes: &[&'c ChangeReport], most: usize) -> Vec<&'c
 }
 
 /// Appends the fields that others added, by their managers: manual changes first.
-fn additions(sheet: &mut Sheet<'_>, added: &[&ChangeReport]) -> usize {
-    let mut groups: BTreeMap<(bool, String), Vec<&ChangeReport>> = BTreeMap::new();
+fn additions(sheet: &mut Sheet<'_>, added: &[&FieldChange]) -> usize {
+    let mut groups: BTreeMap<(bool, String), Vec<&FieldChange>> = BTreeMap::new();
     for change in added {
         let by = owners(&change.managers, sheet.view);
         groups.entry((!change.is_manual(), by)).or_default().push(change);
@@ -225,7 +219,7 @@ fn additions(sheet: &mut Sheet<'_>, added: &[&ChangeReport]) -> usize {
 /// Appends the conflicts of fields that no change is about.
 pub(super) fn conflicts(sheet: &mut Sheet<'_>, object: &ObjectReport) {
     let others = object.other_conflicts();
-    let most = most(sheet.view);
+    let most = sheet.view.most(SHOWN);
     for conflict in others.iter().take(most) {
         let owner = owner_text(&conflict.owner, sheet.view);
         sheet.line(Role::Error, format!("{MARGIN}conflict: {} is owned by {owner}", conflict.path));
@@ -236,17 +230,7 @@ pub(super) fn conflicts(sheet: &mut Sheet<'_>, object: &ObjectReport) {
 /// Appends the hint for all conflicts of an object, or of several that have the same. A conflict with an installer is a question for the
 /// run as a whole, which `differences` asks once.
 pub(super) fn hint_on_conflicts(sheet: &mut Sheet<'_>, object: &ObjectReport, count: usize) {
-    if let Some(hint) = conflict_hint(object, count)
-        && installer(object).is_none()
-    {
-        sheet.hint(&hint, MARGIN.len());
-    }
-}
-
-fn hint(sheet: &mut Sheet<'_>, object: &ObjectReport) {
-    if let Some(hint) = &object.messages.hint {
-        sheet.hint(hint, MARGIN.len());
-    }
+    sheet.hints(conflict_hint(object, count).filter(|_| installer(object).is_none()), MARGIN.len());
 }
 
 /// The error of an object, with its hint; a hint that several mistakes share is printed once.
@@ -256,15 +240,13 @@ pub(crate) fn object_error(object: &ObjectReport, view: &View) -> Styled {
     let Some(error) = &object.messages.error else { return sheet.text };
     if error.details.is_empty() {
         sheet.line(Role::Error, format!("{MARGIN}{what}: {}", coded(error)));
-        if let Some(hint) = &error.hint {
-            sheet.hint(hint, MARGIN.len());
-        }
+        sheet.hints(&error.hint, MARGIN.len());
         return sheet.text;
     }
     let count = error.details.len();
     let mistakes = if count == 1 { "a mistake".to_owned() } else { format!("{count} mistakes") };
     sheet.line(Role::Error, format!("{MARGIN}{what}: {mistakes} in the manifest"));
-    let most = if view.full { usize::MAX } else { MISTAKES };
+    let most = view.most(MISTAKES);
     sheet
         .text
         .append(excerpt::diagnostics(error.details.iter().take(most), MARGIN, view.hint_columns(), |_| String::new()));

@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 
 use reconcile_core::compare::Action;
+use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::pass::Outcome;
 use structured_merge::FieldPath;
 
-use super::sheet::Sheet;
+use super::sheet::{MARGIN, Sheet};
 use super::{object_error, object_text};
 use crate::groups::alike;
 use crate::model::{ObjectReport, Report};
@@ -14,12 +15,10 @@ use crate::view::View;
 use crate::words::label::{Label, outcome_label};
 use crate::words::sentence::shared_diagnostic::{SharedDiagnostic, coded};
 use crate::words::styled::{Role, Styled};
-use crate::words::value::number::grouped;
+use crate::words::value::number::{first_of, grouped};
 
 /// Largest number of fields that are named on one line.
 const NAMED: usize = 10;
-/// The indentation of the lines about an object.
-const MARGIN: usize = 4;
 
 /// The line about one object that was written.
 pub fn outcome(object: &ObjectReport) -> Styled {
@@ -28,8 +27,7 @@ pub fn outcome(object: &ObjectReport) -> Styled {
         Some(Label { word, role }) => {
             let mut text = line(object, word, role, String::new());
             for note in &object.details.notes {
-                text.push(Role::Note, format!("    warning: {note}"));
-                text.line_end();
+                text.line(Role::Note, format!("{MARGIN}warning: {note}"));
             }
             text
         }
@@ -51,8 +49,7 @@ pub fn progress(object: &ObjectReport, time: &str) -> Option<Styled> {
 
 fn line(object: &ObjectReport, word: &str, role: Role, why: String) -> Styled {
     let mut text = Styled::new().with(role, format!("{word} ")).with(Role::Name, object.key.to_string());
-    text.push(Role::Plain, why);
-    text.line_end();
+    text.line(Role::Plain, why);
     text
 }
 
@@ -79,31 +76,24 @@ fn one_left(object: &ObjectReport, view: &View) -> Styled {
     let Some(Label { word, role: Role::Error }) = object.run.outcome.and_then(outcome_label) else { return text };
     text.append(line(object, word, Role::Error, cause(object)));
     let mut sheet = Sheet::new(view);
-    if let Some(hint) = &object.messages.hint {
-        sheet.hint(hint, MARGIN);
+    sheet.hints(&object.messages.hint, MARGIN.len());
+    if object.diff.action != Action::Unknown {
+        match repeated_error(object) {
+            Some(error) => sheet.hints(&error.hint, MARGIN.len()),
+            None => sheet.text.append(object_error(object, view)),
+        }
     }
     text.append(sheet.text);
-    if object.diff.action != Action::Unknown {
-        text.append(if says_reason(object) { hint_of_error(object, view) } else { object_error(object, view) });
-    }
     if object.run.changed_during_run {
         text.append(object_text(object, view));
     }
     text
 }
 
-/// Returns true if the error of an object says nothing but the reason, which its line has already.
-fn says_reason(object: &ObjectReport) -> bool {
-    let (Some(error), Some(reason)) = (&object.messages.error, &object.messages.reason) else { return false };
-    error.details.is_empty() && error.message.starts_with(reason.as_str())
-}
-
-fn hint_of_error(object: &ObjectReport, view: &View) -> Styled {
-    let mut sheet = Sheet::new(view);
-    if let Some(hint) = object.messages.error.as_ref().and_then(|error| error.hint.as_ref()) {
-        sheet.hint(hint, MARGIN);
-    }
-    sheet.text
+/// The error of an object, if it says nothing but the reason, which its line has already.
+fn repeated_error(object: &ObjectReport) -> Option<&Diagnostic> {
+    let reason = object.messages.reason.as_deref()?;
+    object.messages.error.as_deref().filter(|error| error.details.is_empty() && error.message.starts_with(reason))
 }
 
 /// The words, the reason and the hint about an object that was not changed, if several objects can share them.
@@ -131,10 +121,8 @@ fn group_left(first: &ObjectReport, group: &[&ObjectReport], view: &View) -> Sty
     left.push(Role::Name, format!("{} objects", grouped(group.len())));
     left.push(Role::Plain, of_several(&cause));
     let mut sheet = Sheet::new(view);
-    sheet.row_with_places(left, group, MARGIN);
-    if let Some(hint) = said {
-        sheet.hint(&hint, MARGIN);
-    }
+    sheet.row_with_places(left, group, MARGIN.len());
+    sheet.hints(said, MARGIN.len());
     sheet.text
 }
 
@@ -152,10 +140,7 @@ fn cause(object: &ObjectReport) -> String {
         (None, Some(Outcome::Conflict)) => {
             // A field may have several owners.
             let paths: BTreeSet<&FieldPath> = object.diff.conflicts.iter().map(|conflict| &conflict.path).collect();
-            let named = paths.iter().take(NAMED).map(ToString::to_string);
-            let more = paths.len().saturating_sub(NAMED);
-            let more = (more > 0).then(|| format!("{} more", grouped(more)));
-            format!(": other managers own {}", named.chain(more).collect::<Vec<_>>().join(", "))
+            format!(": other managers own {}", first_of(paths.iter().map(ToString::to_string), NAMED).join(", "))
         }
         (None, _) => String::new(),
     }

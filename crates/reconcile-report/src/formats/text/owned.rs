@@ -1,18 +1,16 @@
 //! The text of `own`: who loses fields and who gets them, and the fields that differ and stay with their owners.
 
-use reconcile_core::compare::Action;
+use reconcile_core::compare::{Action, FieldChange};
 
 use super::object::{conflicts, head, object_error};
 use super::outcomes;
-use super::sheet::{GAP, Sheet, more};
-use crate::model::{ChangeReport, ObjectReport, Report};
+use super::sheet::{GAP, MARGIN, Sheet, more};
+use crate::model::{ObjectReport, Report};
 use crate::view::View;
 use crate::words::owned::{Passing, fields, passing, result};
 use crate::words::styled::{Role, Styled};
 use crate::words::summary::cluster;
 
-/// The indentation of the lines about an object.
-const MARGIN: usize = 4;
 /// Most fields that are named of those that pass between the same managers.
 const NAMED: usize = 12;
 
@@ -70,23 +68,23 @@ fn object_text(object: &ObjectReport, view: &View) -> Styled {
         sheet.text.append(object_error(object, view));
     }
     for Passing { managers, paths } in &groups {
-        sheet.line(Role::Plain, format!("{:MARGIN$}{managers}: {}", "", fields(paths.len())));
-        let most = if view.full { usize::MAX } else { NAMED };
+        sheet.line(Role::Plain, format!("{MARGIN}{managers}: {}", fields(paths.len())));
+        let most = view.most(NAMED);
         for path in paths.iter().take(most) {
-            sheet.line(Role::Note, format!("{:width$}{path}", "", width = MARGIN + GAP));
+            sheet.line(Role::Note, format!("{MARGIN}{:GAP$}{path}", ""));
         }
-        more(&mut sheet, paths.len().saturating_sub(most), "field", MARGIN + GAP);
+        more(&mut sheet, paths.len().saturating_sub(most), "field", MARGIN.len() + GAP);
     }
     if !object.diff.changes.is_empty() {
         let stays = if object.diff.changes.len() == 1 { "differs, and stays" } else { "differ, and stay" };
         let count = fields(object.diff.changes.len());
-        sheet.line(Role::Change, format!("{:MARGIN$}{count} {stays} with the present owners", ""));
-        let changes: Vec<&ChangeReport> = object.diff.changes.iter().collect();
+        sheet.line(Role::Change, format!("{MARGIN}{count} {stays} with the present owners"));
+        let changes: Vec<&FieldChange> = object.diff.changes.iter().collect();
         super::object::changes(&mut sheet, &changes);
     }
     conflicts(&mut sheet, object);
     for warning in &object.messages.warnings {
-        sheet.line(Role::Note, format!("{:MARGIN$}warning: {warning}", ""));
+        sheet.line(Role::Note, format!("{MARGIN}warning: {warning}"));
     }
     sheet.text
 }
@@ -95,14 +93,14 @@ fn object_text(object: &ObjectReport, view: &View) -> Styled {
 pub fn summary(report: &Report, view: &View) -> Styled {
     let (lines, remarks) = result(report);
     let mut text = Styled::new();
-    let lines = lines.into_iter().map(|line| (Role::Plain, line));
-    for (role, line) in lines.chain(remarks.into_iter().map(|remark| (Role::Note, remark))) {
-        text.push(role, line);
-        text.line_end();
+    for line in lines {
+        text.line(Role::Plain, line);
+    }
+    for remark in remarks {
+        text.line(Role::Note, remark);
     }
     if let Some(info) = report.cluster.as_ref().filter(|_| !view.is_headed) {
-        text.push(Role::Note, cluster(info, str::to_owned));
-        text.line_end();
+        text.line(Role::Note, cluster(info, str::to_owned));
     }
     text
 }

@@ -3,12 +3,12 @@
 use reconcile_core::live::readiness::{ObjectReadiness, ReadinessState};
 use reconcile_core::text::width;
 
-use crate::model::{ObjectReport, Report, Verdict};
+use crate::model::{ObjectReport, Report};
 use crate::view::View;
 use crate::words::describe::left_alone;
 use crate::words::label::{Label, readiness_label};
 use crate::words::sentence::wrapped::{hint_lines, wrapped};
-use crate::words::sentence::{of_shard, ready};
+use crate::words::sentence::{of_run, ready};
 use crate::words::styled::{Role, Styled};
 
 /// Width of the longest name of a state.
@@ -27,11 +27,7 @@ pub fn whole(report: &Report, view: &View) -> Styled {
     if let Some(left_alone) = left_alone(report) {
         sentence = format!("{sentence}; {left_alone}");
     }
-    if report.verdict == Verdict::Interrupted {
-        sentence = format!("interrupted: {sentence}");
-    }
-    text.push(Role::Plain, of_shard(report, &sentence));
-    text.line_end();
+    text.line(Role::Plain, of_run(report, &sentence));
     text
 }
 
@@ -61,19 +57,14 @@ fn line(object: &ObjectReport, view: &View) -> Styled {
         Some(first) => readiness.message.get(first.len()..).unwrap_or_default().trim_start(),
         None => readiness.message.as_str(),
     };
-    text.push(Role::Plain, first.map_or_else(|| ":".to_owned(), |first| format!(": {first}")));
-    text.line_end();
+    text.line(Role::Plain, first.map_or_else(|| ":".to_owned(), |first| format!(": {first}")));
     for line in wrapped(rest, below).iter().filter(|line| !line.is_empty()) {
-        text.push(Role::Plain, format!("{}{line}", " ".repeat(margin + GAP)));
-        text.line_end();
+        text.line(Role::Plain, format!("{}{line}", " ".repeat(margin + GAP)));
     }
     let hint =
         object.messages.error.as_ref().and_then(|error| error.hint.as_ref()).filter(|_| object.run.outcome.is_none());
-    if let Some(hint) = hint {
-        for line in hint_lines(hint, margin, view.hint_columns()) {
-            text.push(Role::Hint, line);
-            text.line_end();
-        }
+    for line in hint.into_iter().flat_map(|hint| hint_lines(hint, margin, view.hint_columns())) {
+        text.line(Role::Hint, line);
     }
     text
 }

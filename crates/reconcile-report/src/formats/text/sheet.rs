@@ -10,15 +10,16 @@ use crate::words::sentence::location::places;
 use crate::words::sentence::wrapped::{hint_lines, note_lines, place_within};
 use crate::words::styled::{Role, Styled};
 use crate::words::value::line_diff::Line;
-use crate::words::value::line_pairs;
-use crate::words::value::number::grouped;
 use crate::words::value::word_diff::{Contrast, DiffedText};
+use crate::words::value::{line_pairs, number};
 
 /// Most lines of one object, and of one field of it, without `--full`.
 const OBJECT: usize = 120;
 pub(super) const FIELD: usize = 24;
 /// Most locations of a group of objects that are named.
 const PLACES: usize = 3;
+/// The indentation of the lines about an object or a group.
+pub(crate) const MARGIN: &str = "    ";
 /// The gap between two texts on a line, in columns.
 pub(super) const GAP: usize = 2;
 /// Most columns between the end of a line and the note beside it: an owner that is further away belongs to no line.
@@ -55,19 +56,20 @@ impl<'v> Sheet<'v> {
 
     /// Largest number of lines of a field.
     pub fn most(&self) -> usize {
-        if self.view.full { usize::MAX } else { FIELD }
+        self.view.most(FIELD)
     }
 
     /// Appends a line of one role.
     pub fn line(&mut self, role: Role, content: impl Into<String>) {
-        self.text.push(role, content);
-        self.text.line_end();
+        self.text.line(role, content);
     }
 
-    /// Appends a hint in as many lines as it needs.
-    pub fn hint(&mut self, hint: &str, indent: usize) {
-        for line in hint_lines(hint, indent, self.view.hint_columns()) {
-            self.line(Role::Hint, line);
+    /// Appends hints, each in as many lines as it needs.
+    pub fn hints(&mut self, hints: impl IntoIterator<Item: AsRef<str>>, indent: usize) {
+        for hint in hints {
+            for line in hint_lines(hint.as_ref(), indent, self.view.hint_columns()) {
+                self.line(Role::Hint, line);
+            }
         }
     }
 
@@ -223,9 +225,7 @@ fn put_line(sheet: &mut Sheet<'_>, tag: ChangeTag, line: &DiffedText, indent: us
 
 /// `… 212 more lines: --full`
 pub(super) fn more(sheet: &mut Sheet<'_>, more: usize, noun: &str, indent: usize) {
-    if more > 0 {
-        let plural = if more == 1 { "" } else { "s" };
-        let margin = " ".repeat(indent);
-        sheet.line(Role::Note, format!("{margin}… {} more {noun}{plural}: --full", grouped(more)));
+    if let Some(more) = number::more(more, noun) {
+        sheet.line(Role::Note, format!("{}{more}", " ".repeat(indent)));
     }
 }

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use reconcile_core::compare::Action;
+use reconcile_core::compare::{Action, FieldChange};
 use reconcile_core::text::width;
 use structured_merge::ObjectKey;
 
 use crate::groups::{self, ChangeGroup, Entry, Messages, Shows};
-use crate::model::{ChangeReport, ObjectReport};
+use crate::model::ObjectReport;
 use crate::view::View;
 use crate::words::effects;
 use crate::words::label::sign;
@@ -16,19 +16,17 @@ use crate::words::styled::{Role, Styled};
 use crate::words::value::number::{counted_objects, grouped};
 
 use super::object::object_text;
-use super::sheet::Sheet;
+use super::sheet::{MARGIN, Sheet};
 use super::{notes, object};
 
 /// Largest number of objects of a group that are named.
 const NAMED: usize = 5;
-/// The indentation of the lines about a group.
-const MARGIN: &str = "    ";
 
 /// The parts of objects that the text shows.
 struct InText<'v>(&'v View);
 
 impl Shows for InText<'_> {
-    fn change(&self, change: &ChangeReport) -> bool {
+    fn change(&self, change: &FieldChange) -> bool {
         notes::is_wanted(change, self.0)
     }
 
@@ -98,9 +96,7 @@ fn messages_text(messages: &Messages, group: &[&ObjectReport], view: &View) -> S
         }
     }
     names(&mut sheet, group);
-    if let Some(hint) = hint {
-        sheet.hint(&hint, MARGIN.len());
-    }
+    sheet.hints(hint, MARGIN.len());
     sheet.text
 }
 

@@ -7,19 +7,18 @@ use reconcile_core::rules::IgnoreRules;
 
 use super::sheet::Sheet;
 use super::{object, outcomes, owned, readiness, together};
-use crate::model::{ApplySetInfo, ClusterInfo, Command, ObjectReport, Report};
+use crate::model::{ApplySetInfo, ClusterInfo, Command, ObjectReport, ParentAction, Report};
 use crate::view::View;
 use crate::words::conflict;
 use crate::words::deletions::asked;
 use crate::words::effects;
 use crate::words::findings::{MOST_NAMED, NO_LONGER_IN_MANIFESTS};
-use crate::words::label::{ParentLabel, parent_label};
 use crate::words::parts::{Part, has_parts, is_divided, split};
 use crate::words::sentence::{not_to_do, to_do};
 use crate::words::styled::{Role, Styled};
 use crate::words::summary::{SummaryLines, cluster};
 use crate::words::users::listed_managers;
-use crate::words::value::number::grouped;
+use crate::words::value::number;
 
 /// The whole text about one cluster at once.
 pub fn whole(report: &Report, view: &View) -> Styled {
@@ -61,16 +60,12 @@ pub fn differences(report: &Report, view: &View) -> Styled {
     let (calm, urgent): (Vec<&ObjectReport>, Vec<&ObjectReport>) =
         sorted.into_iter().partition(|object| !needs_attention(object));
     text.append(together::texts(&calm, view));
-    if let Some(set) = &report.apply_set {
-        text.append(parent_text(set, view));
-    }
+    text.append(parent_text(report, view));
     text.append(dropped_lines(report, view));
     text.append(unmanaged_lines(report, view));
     text.append(together::texts(&urgent, view));
     let mut sheet = Sheet::new(view);
-    for hint in conflict::hints(&urgent) {
-        sheet.hint(&hint, 0);
-    }
+    sheet.hints(conflict::hints(&urgent), 0);
     text.append(sheet.text);
     text
 }
@@ -99,23 +94,21 @@ fn in_parts(report: &Report, parts: &[(Option<Part>, Vec<ObjectReport>)], view: 
         text.append(heading(Part::Changed));
         text.append(dropped_lines(report, view));
     }
-    if let Some(set) = &report.apply_set {
-        text.append(parent_text(set, view));
-    }
+    text.append(parent_text(report, view));
     text.append(unmanaged_lines(report, view));
     hints.sort();
     hints.dedup();
     let mut sheet = Sheet::new(view);
-    for hint in hints {
-        sheet.hint(&hint, 0);
-    }
+    sheet.hints(hints, 0);
     text.append(sheet.text);
     text
 }
 
 fn heading(part: Part) -> Styled {
     let role = if part == Part::Overwritten { Role::Error } else { Role::Name };
-    line(role, part.heading().to_owned())
+    let mut text = Styled::new();
+    text.line(role, part.heading());
+    text
 }
 
 /// Returns true if somebody has to do something about an object before an apply can.
@@ -124,11 +117,17 @@ fn needs_attention(object: &ObjectReport) -> bool {
 }
 
 /// The line about the parent of an apply set that `apply` has to write, which is no drift.
-pub(crate) fn parent_text(set: &ApplySetInfo, view: &View) -> Styled {
+pub(crate) fn parent_text(report: &Report, view: &View) -> Styled {
     let mut sheet = Sheet::new(view);
-    if let Some(ParentLabel { sign, role, about }) = parent_label(set.parent.action) {
-        object::head(&mut sheet, (sign, role), &set.parent.key().to_string(), about, "");
-    }
+    let Some(ApplySetInfo { parent, .. }) = &report.apply_set else { return sheet.text };
+    let (sign, about) = match parent.action {
+        ParentAction::None => return sheet.text,
+        ParentAction::Create => (("+", Role::Add), "parent of the apply set"),
+        ParentAction::Update => {
+            (("~", Role::Change), "parent of the apply set: its list of kinds and namespaces changes")
+        }
+    };
+    object::head(&mut sheet, sign, &parent.key().to_string(), about, "");
     sheet.text
 }
 
@@ -138,26 +137,25 @@ pub(crate) fn dropped_lines(report: &Report, view: &View) -> Styled {
     for dropped in report.dropped.iter().take(MOST_NAMED) {
         object::head(&mut sheet, ("-", Role::Note), &dropped.key().to_string(), NO_LONGER_IN_MANIFESTS, "");
     }
-    if let Some(more @ 1..) = report.dropped.len().checked_sub(MOST_NAMED) {
-        sheet.line(Role::Note, format!("… {} more objects that are no longer in the manifests", grouped(more)));
+    let more = report.dropped.len().saturating_sub(MOST_NAMED);
+    if let Some(more) = number::some(more, "more object that is", "more objects that are") {
+        sheet.line(Role::Note, format!("… {more} no longer in the manifests"));
     }
     sheet.text
 }
 
 /// The unmanaged objects: a line for each.
 pub(crate) fn unmanaged_lines(report: &Report, view: &View) -> Styled {
-    let most = if view.full { usize::MAX } else { MOST_NAMED };
+    let most = view.most(MOST_NAMED);
     let mut text = Styled::new();
     let objects = report.unmanaged.as_deref().unwrap_or_default();
     for object in objects.iter().take(most) {
         text.push(Role::Note, "? ");
-        text.push(Role::Name, object.to_string());
-        text.push(Role::Note, format!("  {}", object.reason()));
-        text.line_end();
+        text.push(Role::Name, object.key().to_string());
+        text.line(Role::Note, format!("  {}", object.reason()));
     }
-    if let Some(more @ 1..) = objects.len().checked_sub(most) {
-        text.push(Role::Note, format!("… {} more objects: --full", grouped(more)));
-        text.line_end();
+    if let Some(more) = number::more(objects.len().saturating_sub(most), "object") {
+        text.line(Role::Note, more);
     }
     text
 }
@@ -165,11 +163,9 @@ pub(crate) fn unmanaged_lines(report: &Report, view: &View) -> Styled {
 /// The last lines: the summary, and the cluster.
 pub fn summary(report: &Report, view: &View) -> Styled {
     let SummaryLines { done, not_done, effects, left_alone, remarks } = SummaryLines::of(report, view);
-    let mut text = line(Role::Plain, done);
-    let asides = left_alone.into_iter().chain(remarks).map(|words| (Role::Note, words));
-    for (role, words) in not_done.into_iter().chain(effects).map(|words| (Role::Plain, words)).chain(asides) {
-        text.append(line(role, words));
-    }
+    let mut text = Styled::new();
+    [Some(done), not_done, effects].into_iter().flatten().for_each(|words| text.line(Role::Plain, words));
+    left_alone.into_iter().chain(remarks).for_each(|words| text.line(Role::Note, words));
     if let Some(info) = report.cluster.as_ref().filter(|_| !view.is_headed) {
         text.append(cluster_line(info));
     }
@@ -178,26 +174,23 @@ pub fn summary(report: &Report, view: &View) -> Styled {
 
 /// `context prod-eu (https://10.1.2.3:6443)`
 pub fn cluster_line(info: &ClusterInfo) -> Styled {
-    line(Role::Note, cluster(info, str::to_owned))
+    let mut text = Styled::new();
+    text.line(Role::Note, cluster(info, str::to_owned));
+    text
 }
 
 /// The changes that a pass makes, those that it does not make, and the deletions that a yes to it allows.
 pub fn plan(report: &Report, view: &View) -> Styled {
-    let mut text = line(Role::Plain, to_do(report, view));
+    let mut text = Styled::new();
+    text.line(Role::Plain, to_do(report, view));
     let not_to_do = not_to_do(report);
     if !not_to_do.is_empty() {
-        text.append(line(Role::Plain, format!("not done: {not_to_do}")));
+        text.line(Role::Plain, format!("not done: {not_to_do}"));
     }
     if let Some(effects) = effects::summary(report) {
-        text.append(line(Role::Plain, effects));
+        text.line(Role::Plain, effects);
     }
     text.append(asked(report));
-    text
-}
-
-fn line(role: Role, words: String) -> Styled {
-    let mut text = Styled::new().with(role, words);
-    text.line_end();
     text
 }
 
@@ -221,7 +214,7 @@ pub fn explained(report: &Report, rules: &IgnoreRules, view: &View) -> Styled {
         }
     }
     let mut text = Styled::new();
-    for rule in rules.iter() {
+    for rule in &rules.rules {
         let location = rule.location.to_string();
         let fields = hidden.remove(location.as_str()).unwrap_or_default();
         hidden_by(&mut text, &location, rule.reason.as_deref(), (&fields, view));
@@ -233,18 +226,15 @@ pub fn explained(report: &Report, rules: &IgnoreRules, view: &View) -> Styled {
 }
 
 fn hidden_by(text: &mut Styled, rule: &str, reason: Option<&str>, (fields, view): (&[String], &View)) {
-    let most = if view.full { usize::MAX } else { FIELDS };
+    let most = view.most(FIELDS);
     let reason = reason.map(|reason| format!(" ({reason})")).unwrap_or_default();
     let hid = if fields.is_empty() { "hid nothing" } else { "hid:" };
     text.push(Role::Name, rule.to_owned());
-    text.push(Role::Note, format!("{reason} {hid}"));
-    text.line_end();
+    text.line(Role::Note, format!("{reason} {hid}"));
     for field in fields.iter().take(most) {
-        text.push(Role::Plain, format!("    {field}"));
-        text.line_end();
+        text.line(Role::Plain, format!("    {field}"));
     }
-    if let Some(more @ 1..) = fields.len().checked_sub(most) {
-        text.push(Role::Note, format!("    … {} more fields: --full", grouped(more)));
-        text.line_end();
+    if let Some(more) = number::more(fields.len().saturating_sub(most), "field") {
+        text.line(Role::Note, format!("    {more}"));
     }
 }

@@ -1,40 +1,32 @@
-pub(crate) mod bounded_value;
-pub(crate) mod change;
 pub(crate) mod disposition;
-pub(crate) mod rare;
 pub(crate) mod read_object;
 pub(crate) mod renamed;
 mod withheld;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
-use reconcile_core::compare::{
-    Action, Class, Conflict, Decision, Effect, Evidence, FieldDiff, IgnoredFields, LeftDifference, ObjectVerdict,
-    Reason, Replacement, Side, UnmanagedCount, Versions,
-};
+use reconcile_core::compare::{Action, Class, Conflict, Decision, Effect, ObjectDiff, Side};
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::effects::of_deletion;
 use reconcile_core::live::Target;
 use reconcile_core::live::readiness::{ObjectReadiness, ReadinessState};
 use reconcile_core::manifest::{BaseObject, BaseState, ReleaseName, Source};
-use reconcile_core::own::{Handover, Transfer};
+use reconcile_core::own::Handover;
 use reconcile_core::owners::{ObjectTimes, Owner};
 use reconcile_core::pass::{Outcome, TurnResult};
 use reconcile_core::plan::deletion::Deletion;
+use reconcile_core::rare::{MayBeEmpty, Rare, is_zero};
 use reconcile_core::rules::RuleRef;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use structured_merge::{FieldPath, ObjectKey};
 
-use crate::model::classes::ClassInfo;
 use crate::model::diagnostic::ObjectError;
 use crate::model::identity::KeyFields;
 use crate::model::{diagnostic, identity};
-use change::ChangeReport;
 use disposition::Disposition;
-use rare::{MayBeEmpty, Rare};
 
 /// Largest number of changed fields of an object that are looked up in its manifest: each costs a search.
 const LINES: usize = 1_000;
@@ -78,58 +70,13 @@ pub struct ObjectReport {
     pub details: Rare<Details>,
 }
 
-/// The result of the comparison of one object.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct ObjectDiff {
-    /// The action that `apply` has to take.
-    pub action: Action,
-    /// The evidence for the action.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub evidence: Option<Evidence>,
-    /// The manifest that the base has of the object; absent without a base.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub base: Option<BaseState>,
-    /// The side that changed; absent without drift.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub side: Option<Side>,
-    /// The permission to replace it; absent unless that is the action.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub replacement: Option<Replacement>,
-    /// The kinds that have to be allowed before it is deleted; absent if there are none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub deletion: Option<Box<Deletion>>,
-    /// The differences.
-    pub changes: Vec<ChangeReport>,
-    /// The fields that `own` gives to a manager; absent for other commands.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub transfers: Option<Vec<Transfer>>,
-    /// Fields of the manifest that other managers own.
-    pub conflicts: Vec<Conflict>,
-    /// Items that manual changes added to lists of the manifest.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub added_items: Vec<FieldPath>,
-    /// The number of these items that the baseline has (`--baseline`).
-    #[serde(default, skip_serializing_if = "is_none")]
-    pub known_added_items: usize,
-    /// Differences that rules ignore, by rule.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub ignored: Vec<IgnoredFields>,
-    /// The effects of an apply beyond these fields, such as Pods that restart.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub effects: Vec<Effect>,
-    /// Differences that the run leaves (`--only`).
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub left: Vec<LeftDifference>,
-}
-
 /// The messages about one object.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct ObjectMessages {
     /// Warnings for the author of the manifest.
     pub warnings: Vec<String>,
     /// The number of these warnings that the server gave; absent if there are none.
-    #[serde(default, rename = "serverWarnings", skip_serializing_if = "is_none")]
+    #[serde(default, rename = "serverWarnings", skip_serializing_if = "is_zero")]
     pub server_warnings: usize,
     /// The error for which it could not be compared or written.
     #[serde(default, skip_serializing_if = "Option::is_none", serialize_with = "diagnostic::of_object")]
@@ -168,16 +115,12 @@ pub struct Details {
     pub uid: Option<String>,
     /// The times of the live object that bound the writes of others.
     pub times: ObjectTimes,
-    /// The number of fields that other managers added.
-    pub unmanaged: UnmanagedCount,
     /// The warnings that only the write returned.
     pub notes: Vec<String>,
     /// True if its manifest names fields to ignore.
     pub is_annotated: bool,
     /// The lines of the changed fields in the manifest.
     pub lines: BTreeMap<FieldPath, u32>,
-    /// The live object and the object that an apply would leave: for a definition, and for a format that shows whole objects.
-    pub versions: Option<Arc<Versions>>,
     /// The counts of it, before known differences were left out.
     pub(crate) counted: Option<Counted>,
     /// True if its conflicts were left out, because they are shown with those of other objects.
@@ -211,47 +154,13 @@ pub(crate) struct Counted {
     pub overwrites: bool,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
-fn is_none(count: &usize) -> bool {
-    *count == 0
-}
-
-impl ObjectDiff {
-    /// An action without differences.
-    pub(crate) fn new(action: Action, evidence: Option<Evidence>) -> Self {
-        Self {
-            action,
-            evidence,
-            base: None,
-            side: None,
-            replacement: None,
-            deletion: None,
-            changes: Vec::new(),
-            transfers: None,
-            conflicts: Vec::new(),
-            added_items: Vec::new(),
-            known_added_items: 0,
-            ignored: Vec::new(),
-            effects: Vec::new(),
-            left: Vec::new(),
-        }
-    }
-}
-
 impl ObjectReport {
     /// The report of the decision about one target.
     pub fn new(target: &Target, decision: &Decision) -> Self {
-        let mut report = Self::about(target, decision.verdict.clone());
+        let mut report = Self::about(target, decision.diff.clone());
         report.messages.warnings = target.desired.warnings().iter().chain(&decision.warnings).cloned().collect();
         report.details.rules.clone_from(&decision.rules);
         report.details.times = decision.times();
-        report.diff.effects.clone_from(&decision.effects);
-        for following in &decision.following {
-            let change = report.diff.changes.iter_mut().find(|change| change.path == following.path);
-            if let Some(change) = change {
-                change.follows = following.of.iter().map(ToString::to_string).collect();
-            }
-        }
         if report.differs() || report.is_ownership_only() {
             report.name_live(decision.live());
         }
@@ -262,6 +171,7 @@ impl ObjectReport {
 
     /// Frees the memory of parts that are empty.
     fn shrink(&mut self) {
+        self.diff.notes.shrink();
         self.messages.shrink();
         self.details.shrink();
     }
@@ -277,20 +187,24 @@ impl ObjectReport {
             }
         };
         report.diff.action = if handover.is_ok() { Action::None } else { Action::Unknown };
-        report.diff.changes = changes.into_iter().map(ChangeReport::from).collect();
-        report.diff.side = ClassInfo::side_of(&report.diff.changes);
-        report.diff.transfers = Some(transfers);
+        report.diff.changes = changes;
+        report.diff.find_side();
+        report.diff.transfers = Some(transfers.into());
         report.diff.replacement = None;
         report.diff.conflicts.clear();
         report.diff.added_items.clear();
         report.messages.reason = None;
         report.messages.hint = None;
-        report.details.unmanaged = UnmanagedCount::default();
-        report.details.versions = None;
+        report.diff.notes = Rare::default();
         report.find_lines(target);
         report.name_live(decision.live());
         report.withhold_members(target);
         report
+    }
+
+    /// The former object of one under a new name.
+    pub(crate) fn former(&self) -> Option<ObjectKey> {
+        Some(ObjectKey { name: self.renamed_from.clone()?, ..self.key.clone() })
     }
 
     /// Returns true if some of its fields go to a manager.
@@ -300,11 +214,11 @@ impl ObjectReport {
 
     /// Returns true if `own` leaves fields with their owners, because their values differ.
     pub(crate) fn stays_different(&self) -> bool {
-        self.diff.transfers.is_some() && self.diff.changes.iter().any(change::ChangeReport::is_drift)
+        self.diff.transfers.is_some() && self.diff.has_drift()
     }
 
-    fn about(target: &Target, verdict: ObjectVerdict) -> Self {
-        let mut report = Self::unwanted(&target.key, verdict);
+    fn about(target: &Target, diff: ObjectDiff) -> Self {
+        let mut report = Self::unwanted(&target.key, diff);
         report.source = Some(target.desired.origin.source.clone());
         let release = target.desired.origin.record.as_ref().and_then(|record| record.named_release());
         report.release = release.map(Box::new);
@@ -322,11 +236,11 @@ impl ObjectReport {
         self.diff.changes.iter_mut().filter(|change| change.class == Class::Missing).for_each(|change| {
             change.side = Some(side);
         });
-        self.diff.side = ClassInfo::side_of(&self.diff.changes);
+        self.diff.find_side();
     }
 
-    /// The report of a verdict alone, for a member of an apply set that no manifest names.
-    pub fn unwanted(key: &ObjectKey, verdict: ObjectVerdict) -> Self {
+    /// The report of differences alone, for a member of an apply set that no manifest names.
+    pub fn unwanted(key: &ObjectKey, diff: ObjectDiff) -> Self {
         let mut report = Self {
             key: key.clone(),
             renamed_from: None,
@@ -334,32 +248,28 @@ impl ObjectReport {
             source: None,
             resource_version: None,
             position: None,
-            diff: ObjectDiff::new(verdict.action(), verdict.evidence()),
+            diff,
             messages: Rare::default(),
             run: ObjectRun::default(),
             details: Rare::default(),
         };
-        match verdict {
-            ObjectVerdict::InSync(fields) | ObjectVerdict::Update(fields) => report.fill(fields),
-            ObjectVerdict::Replace { fields, reason: Reason { replacement, text, hint } } => {
-                report.fill(fields);
-                report.diff.replacement = Some(replacement);
-                report.messages.reason = Some(text);
-                report.messages.hint = hint;
+        report.diff.find_side();
+        if !report.diff.notes.is_empty() {
+            report.messages.error = report.diff.notes.error.take();
+            if let Some(reason) = report.diff.notes.reason.take() {
+                report.messages.reason = Some(reason.text);
+                report.messages.hint = reason.hint;
             }
-            ObjectVerdict::Create { desired, .. } => {
-                report.diff.changes = vec![ChangeReport::missing(desired)];
-            }
-            ObjectVerdict::Delete { live, reason } => {
-                report.name_live(Some(&live));
-                report.diff.effects.extend(of_deletion(key, &live));
-                report.diff.changes = vec![ChangeReport::pruned(live.into())];
-                report.messages.reason = Some(reason);
-            }
-            ObjectVerdict::Kept { reason } => report.messages.reason = Some(reason),
-            ObjectVerdict::Unknown(diagnostic) => report.messages.error = Some(Box::new(diagnostic)),
+            report.shrink();
         }
-        report.diff.side = ClassInfo::side_of(&report.diff.changes);
+        if report.diff.action == Action::Delete
+            && let Some(live) = report.diff.changes.first().and_then(|change| change.live.clone())
+        {
+            live.with(|live| {
+                report.name_live(Some(live));
+                report.diff.effects.extend(of_deletion(key, live));
+            });
+        }
         report
     }
 
@@ -381,18 +291,6 @@ impl ObjectReport {
         self.details.uid = field("uid");
     }
 
-    /// Takes the differences of its fields.
-    fn fill(&mut self, fields: FieldDiff) {
-        let FieldDiff { evidence: _, changes, conflicts, added_items, unmanaged, ignored, left, versions } = fields;
-        self.diff.changes = changes.into_iter().map(ChangeReport::from).collect();
-        self.diff.conflicts = conflicts;
-        self.diff.added_items = added_items;
-        self.diff.ignored = ignored;
-        self.diff.left = left;
-        self.details.unmanaged = unmanaged;
-        self.details.versions = versions;
-    }
-
     /// Finds the lines of the changed fields.
     fn find_lines(&mut self, target: &Target) {
         let paths = self.diff.changes.iter().map(|change| &change.path).filter(|path| !path.elements().is_empty());
@@ -408,7 +306,7 @@ impl ObjectReport {
     pub fn observed(target: &Target, readiness: ObjectReadiness) -> Self {
         let diagnostic = readiness.diagnostic.clone();
         let unknown = diagnostic.clone().unwrap_or_else(|| Diagnostic::new(Code::Unknown, ""));
-        let mut report = Self::about(target, ObjectVerdict::Unknown(unknown));
+        let mut report = Self::about(target, ObjectDiff::unknown(unknown));
         if diagnostic.is_none() {
             report.diff.action = Action::None;
             report.messages.error = None;
@@ -419,20 +317,19 @@ impl ObjectReport {
 
     /// Adds the end of its turn in the pass.
     pub fn settle(&mut self, turn: &TurnResult) {
-        let TurnResult { outcome, error, reason, hint, notes, new_verdict, postponed } = turn;
-        if let Some(verdict) = new_verdict {
-            let mut new = Self::unwanted(&self.key, (**verdict).clone());
+        let TurnResult { outcome, error, reason, hint, notes, new_diff, postponed } = turn;
+        if let Some(diff) = new_diff {
+            let mut new = Self::unwanted(&self.key, (**diff).clone());
             new.take_base(self.diff.base);
-            let Self { diff: new, details, .. } = new;
-            self.diff.action = new.action;
-            self.diff.side = new.side;
-            self.diff.replacement = new.replacement;
-            self.diff.deletion = new.deletion;
-            self.diff.changes = new.changes;
-            self.diff.conflicts = new.conflicts;
-            self.diff.effects = new.effects;
-            self.diff.left = new.left;
-            self.details.versions.clone_from(&details.versions);
+            let unmanaged = self.diff.notes.unmanaged;
+            let ObjectDiff { evidence, transfers, added_items, known_added_items, ignored, .. } =
+                std::mem::replace(&mut self.diff, new.diff);
+            self.diff.evidence = evidence;
+            self.diff.transfers = transfers;
+            self.diff.added_items = added_items;
+            self.diff.known_added_items = known_added_items;
+            self.diff.ignored = ignored;
+            self.diff.notes.unmanaged = unmanaged;
             self.run.changed_during_run = true;
         }
         self.run.outcome = Some(*outcome);
@@ -462,13 +359,8 @@ impl ObjectReport {
         self.details.counted.unwrap_or_else(|| Counted {
             disposition: self.disposition(),
             side: self.diff.side,
-            overwrites: self.overwrites(),
+            overwrites: self.diff.changes.iter().any(|change| change.side == Some(Side::Both)),
         })
-    }
-
-    /// Returns true if an apply overwrites what changed in the cluster with what changed in the manifest.
-    pub(crate) fn overwrites(&self) -> bool {
-        self.diff.changes.iter().any(|change| change.side == Some(Side::Both))
     }
 
     /// The conflicts that its changes do not name.
@@ -513,13 +405,12 @@ impl ObjectReport {
 
     /// Returns true if only the ownership of fields would change.
     pub fn is_ownership_only(&self) -> bool {
-        let ownership = |change: &ChangeReport| matches!(change.class, Class::Adopted | Class::Released);
-        self.diff.action == Action::None && self.diff.changes.iter().any(ownership)
+        self.diff.is_ownership_only()
     }
 
     /// Returns true if it does not match its manifest, or did not before it was written.
     pub(crate) fn differs(&self) -> bool {
-        self.diff.action != Action::None || self.diff.changes.iter().any(change::ChangeReport::is_drift)
+        self.diff.action != Action::None || self.diff.has_drift()
     }
 
     /// Hides the differences that the baseline has. An object without other differences is shown as in sync, while the counts
@@ -536,7 +427,7 @@ impl ObjectReport {
             diff.changes.iter().filter(|change| change.known).map(|change| &change.path).collect();
         diff.conflicts.retain(|conflict| !known.contains(&conflict.path));
         diff.changes.retain(|change| !change.known);
-        diff.side = ClassInfo::side_of(&diff.changes);
+        diff.find_side();
     }
 
     /// Returns true if all of its differences are known, and were left out.
@@ -551,7 +442,7 @@ impl ObjectReport {
 
     /// Returns true if it differs, and the baseline has all of its differences.
     pub fn is_known(&self) -> bool {
-        let mut drift = self.diff.changes.iter().filter(|change| change.is_drift()).peekable();
+        let mut drift = self.diff.drift().peekable();
         drift.peek().is_some() && drift.all(|change| change.known)
     }
 
@@ -575,5 +466,16 @@ impl ObjectReport {
     /// Returns true if its readiness was checked and it is not ready.
     pub fn is_unready(&self) -> bool {
         self.run.readiness.as_ref().is_some_and(|readiness| !readiness.is_current())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// There may be a hundred thousand of them.
+    #[test]
+    fn the_report_of_an_object_is_small() {
+        assert!(size_of::<ObjectReport>() <= 440, "{} bytes", size_of::<ObjectReport>());
     }
 }

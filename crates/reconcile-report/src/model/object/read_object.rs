@@ -1,21 +1,21 @@
-//! Reads an object of a report, and refuses fields that it does not know: serde does not do both for an object with flattened parts.
+//! Reads an object of a report, and refuses fields that it does not know. A derived reader of an object with flattened parts would keep all of
+//! its fields in memory first, in a form that neither the bound on values nor [`reconcile_core::exact`] sees.
 
-use reconcile_core::compare::{Action, Conflict, Effect, Evidence, IgnoredFields, LeftDifference, Replacement, Side};
+use super::{ObjectMessages, ObjectReport, ObjectRun};
+use crate::model::diagnostic;
+use crate::model::identity::key;
+use reconcile_core::compare::{
+    Action, Conflict, Effect, Evidence, FieldChange, IgnoredFields, LeftDifference, ObjectDiff, Replacement, Side,
+};
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::live::readiness::ObjectReadiness;
 use reconcile_core::manifest::{BaseState, ReleaseName, Source};
-use reconcile_core::own::Transfer;
+use reconcile_core::owners::Transfer;
 use reconcile_core::pass::Outcome;
 use reconcile_core::plan::deletion::Deletion;
+use reconcile_core::rare::Rare;
 use serde::{Deserialize, Deserializer};
 use structured_merge::FieldPath;
-
-use super::change::ChangeReport;
-use super::rare::Rare;
-use super::{ObjectDiff, ObjectMessages, ObjectReport, ObjectRun};
-use crate::model::classes::ClassInfo;
-use crate::model::diagnostic;
-use crate::model::identity::key;
 
 /// The fields of an object, as the JSON has them.
 #[derive(Deserialize)]
@@ -26,7 +26,7 @@ struct ObjectEntry {
     namespace: Option<String>,
     name: String,
     renamed_from: Option<String>,
-    release: Option<ReleaseName>,
+    release: Option<Box<ReleaseName>>,
     source: Option<Source>,
     resource_version: Option<String>,
     position: Option<usize>,
@@ -37,9 +37,9 @@ struct ObjectEntry {
     #[serde(rename = "side")]
     _side: Option<Side>,
     replacement: Option<Replacement>,
-    deletion: Option<Deletion>,
-    changes: Vec<ChangeReport>,
-    transfers: Option<Vec<Transfer>>,
+    deletion: Option<Box<Deletion>>,
+    changes: Vec<FieldChange>,
+    transfers: Option<Box<[Transfer]>>,
     conflicts: Vec<Conflict>,
     #[serde(default)]
     added_items: Vec<FieldPath>,
@@ -59,7 +59,7 @@ struct ObjectEntry {
     reason: Option<String>,
     hint: Option<String>,
     outcome: Option<Outcome>,
-    readiness: Option<ObjectReadiness>,
+    readiness: Option<Box<ObjectReadiness>>,
     #[serde(default)]
     changed_during_run: bool,
     #[serde(default)]
@@ -67,67 +67,49 @@ struct ObjectEntry {
 }
 
 impl From<ObjectEntry> for ObjectReport {
-    fn from(entry: ObjectEntry) -> Self {
-        let ObjectEntry {
-            api_version,
-            kind,
-            namespace,
-            name,
-            renamed_from,
-            release,
-            source,
-            resource_version,
-            position,
-            ..
-        } = entry;
-        let ObjectEntry {
-            action,
-            evidence,
-            base,
-            replacement,
-            deletion,
-            mut changes,
-            transfers,
-            conflicts,
-            added_items,
-            known_added_items,
-            ignored,
-            effects,
-            left,
-            ..
-        } = entry;
-        for change in &mut changes {
+    fn from(mut entry: ObjectEntry) -> Self {
+        for change in &mut entry.changes {
             // A report of an earlier version names no sides. What is no drift has none.
             let by_class = Side::of_change(change.class, change.op);
             change.side = by_class.and(change.side).or(by_class);
         }
-        let ObjectEntry { warnings, server_warnings, error, reason, hint, .. } = entry;
-        let ObjectEntry { outcome, readiness, changed_during_run, postponed, .. } = entry;
+        let mut diff = ObjectDiff {
+            base: entry.base,
+            replacement: entry.replacement,
+            deletion: entry.deletion,
+            changes: entry.changes,
+            transfers: entry.transfers,
+            conflicts: entry.conflicts,
+            added_items: entry.added_items,
+            known_added_items: entry.known_added_items,
+            ignored: entry.ignored,
+            effects: entry.effects,
+            left: entry.left,
+            ..ObjectDiff::new(entry.action, entry.evidence)
+        };
+        diff.find_side();
+        let messages = ObjectMessages {
+            warnings: entry.warnings,
+            server_warnings: entry.server_warnings,
+            error: entry.error.map(Box::new),
+            reason: entry.reason,
+            hint: entry.hint,
+        };
         Self {
-            key: key(&api_version, &kind, namespace, name),
-            renamed_from,
-            release: release.map(Box::new),
-            source,
-            resource_version,
-            position,
-            diff: ObjectDiff {
-                action,
-                evidence,
-                base,
-                side: ClassInfo::side_of(&changes),
-                replacement,
-                deletion: deletion.map(Box::new),
-                changes,
-                transfers,
-                conflicts,
-                added_items,
-                known_added_items,
-                ignored,
-                effects,
-                left,
+            key: key(&entry.api_version, &entry.kind, entry.namespace, entry.name),
+            renamed_from: entry.renamed_from,
+            release: entry.release,
+            source: entry.source,
+            resource_version: entry.resource_version,
+            position: entry.position,
+            diff,
+            messages: messages.into(),
+            run: ObjectRun {
+                outcome: entry.outcome,
+                readiness: entry.readiness,
+                changed_during_run: entry.changed_during_run,
+                postponed: entry.postponed,
             },
-            messages: ObjectMessages { warnings, server_warnings, error: error.map(Box::new), reason, hint }.into(),
-            run: ObjectRun { outcome, readiness: readiness.map(Box::new), changed_during_run, postponed },
             details: Rare::default(),
         }
     }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use reconcile_core::compare::{
-    Action, Class, Decision, LeftDifference, ObjectVerdict, Redactor, Secrecy, Side, Versions,
+    Action, Class, Decision, FieldChange, LeftDifference, ObjectDiff, Redactor, Secrecy, Side, Versions,
 };
 use reconcile_core::live::Target;
 use reconcile_core::object::generated::{Generated, generated_names, names_in_place_of_others, stem};
@@ -14,8 +14,6 @@ use serde_json::Value;
 use structured_merge::{FieldPath, ObjectKey, ObjectMeta as _, Op, PathElement};
 
 use super::ObjectReport;
-use super::change::{ChangeReport, difference};
-use crate::model::classes::ClassInfo;
 
 /// A new object with a generated name, and an object that may be the former one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +29,7 @@ pub struct FormerObject {
     /// The object, as if it were to be deleted.
     object: ObjectReport,
     /// The differences that were found between the manifest and it.
-    changes: Vec<ChangeReport>,
+    changes: Vec<FieldChange>,
 }
 
 impl FormerObject {
@@ -43,8 +41,8 @@ impl FormerObject {
         }
         let secrecy = Secrecy::of(&key.gvk, None, Some(&live));
         let live = redactor.value(&secrecy, &FieldPath::root(), &live);
-        let object = ObjectReport::unwanted(key, ObjectVerdict::Delete { live, reason: String::new() });
-        Self { object, changes: decision.verdict.changes().iter().cloned().map(ChangeReport::from).collect() }
+        let object = ObjectReport::unwanted(key, ObjectDiff::delete(live, String::new()));
+        Self { object, changes: decision.diff.changes.clone() }
     }
 }
 
@@ -138,7 +136,7 @@ pub(crate) fn paired(mut objects: Vec<ObjectReport>, formers: &[FormerObject]) -
         }
     }
     let mut staying: BTreeMap<Generated, &ObjectReport> = BTreeMap::new();
-    let mut compared: BTreeMap<&ObjectKey, &[ChangeReport]> = BTreeMap::new();
+    let mut compared: BTreeMap<&ObjectKey, &[FieldChange]> = BTreeMap::new();
     for FormerObject { object, changes } in formers {
         compared.insert(&object.key, changes);
         let stays = !objects.iter().any(|other| other.key == object.key);
@@ -257,7 +255,7 @@ fn follow(object: &mut ObjectReport, renames: &Renames) {
             change.side = old.side;
         }
     }
-    object.diff.side = ClassInfo::side_of(&object.diff.changes);
+    object.diff.find_side();
 }
 
 /// The list or object that has what a path names.
@@ -302,7 +300,7 @@ fn created_at(object: &Value) -> Option<&str> {
 
 /// The new object with the differences from the old one, which `compared` tells more about. If their content is the same, as after a pull of
 /// all that differed, the name is the difference.
-fn renamed(new: &ObjectReport, old: &ObjectReport, compared: Option<&[ChangeReport]>) -> Option<ObjectReport> {
+fn renamed(new: &ObjectReport, old: &ObjectReport, compared: Option<&[FieldChange]>) -> Option<ObjectReport> {
     let desired = new.diff.changes.first()?.desired.as_ref()?;
     let live = live(old)?;
     let mut changes = changes(live, desired);
@@ -310,14 +308,14 @@ fn renamed(new: &ObjectReport, old: &ObjectReport, compared: Option<&[ChangeRepo
     for change in &mut changes {
         if let Some(compared) = compared {
             // Other classes tell of owners, also of the object as a whole.
-            let says_side = |found: &&ChangeReport| found.is_drift() || found.class == Class::Unmanaged;
+            let says_side = |found: &&FieldChange| found.is_drift() || found.class == Class::Unmanaged;
             let above = compared.iter().filter(says_side).filter(|found| found.path.is_prefix_of(&change.path));
             explain(change, above.max_by_key(|found| found.path.elements().len()));
         }
     }
     if changes.is_empty() {
         let name = FieldPath::of(&["metadata", "name"]);
-        changes.push(difference(&name, Op::Change, live.metadata("name"), desired.metadata("name")));
+        changes.push(FieldChange::within(&name, Op::Change, live.metadata("name"), desired.metadata("name")));
     }
     for change in &mut changes {
         change.known = is_known;
@@ -330,15 +328,15 @@ fn renamed(new: &ObjectReport, old: &ObjectReport, compared: Option<&[ChangeRepo
     if object.run.outcome == Some(Outcome::Created) {
         object.run.outcome = Some(Outcome::Updated);
     }
-    object.diff.side = ClassInfo::side_of(&changes);
     object.diff.changes = changes;
-    object.details.versions = Some(Arc::new(Versions::of_redacted(live, desired)));
+    object.diff.find_side();
+    object.diff.notes.versions = Some(Arc::new(Versions::of_redacted(live, desired)));
     Some(object)
 }
 
 /// Gives a difference the class, side and owners that the comparison found. What others added to the former object is not in the new one,
 /// and nothing refuses to create that.
-fn explain(change: &mut ChangeReport, found: Option<&ChangeReport>) {
+fn explain(change: &mut FieldChange, found: Option<&FieldChange>) {
     change.class = match found.map(|found| found.class) {
         Some(Class::Conflict) => Class::ChangedByOther,
         Some(class) => class,
@@ -353,7 +351,7 @@ fn explain(change: &mut ChangeReport, found: Option<&ChangeReport>) {
 }
 
 /// The differences of everything that the new object has, but for its name.
-fn changes(live: &Value, desired: &Value) -> Vec<ChangeReport> {
+fn changes(live: &Value, desired: &Value) -> Vec<FieldChange> {
     let mut changes = Vec::new();
     let mut compare = |path: &[&str], live: Option<&Value>, desired: Option<&Value>| {
         let op = match (live, desired) {
@@ -362,7 +360,7 @@ fn changes(live: &Value, desired: &Value) -> Vec<ChangeReport> {
             (live, desired) if live == desired => return,
             _ => Op::Change,
         };
-        changes.push(difference(&FieldPath::of(path), op, live, desired));
+        changes.push(FieldChange::within(&FieldPath::of(path), op, live, desired));
     };
     for field in ["type", "immutable"] {
         compare(&[field], live.get(field), desired.get(field));
@@ -402,16 +400,13 @@ mod tests {
 
     fn new(kind: &str, name: &str, data: &Value) -> ObjectReport {
         let desired = json!({"apiVersion": "v1", "kind": kind, "metadata": {"name": name}, "data": data});
-        ObjectReport::unwanted(
-            &key(kind, name),
-            ObjectVerdict::Create { desired: desired.into(), evidence: Evidence::Server },
-        )
+        ObjectReport::unwanted(&key(kind, name), ObjectDiff::create(desired, Evidence::Server))
     }
 
     fn old(kind: &str, name: &str, created: &str, data: &Value) -> ObjectReport {
         let metadata = json!({"name": name, "uid": "1", "creationTimestamp": created});
         let live = json!({"apiVersion": "v1", "kind": kind, "metadata": metadata, "data": data});
-        ObjectReport::unwanted(&key(kind, name), ObjectVerdict::Delete { live, reason: "gone".to_owned() })
+        ObjectReport::unwanted(&key(kind, name), ObjectDiff::delete(live, "gone".to_owned()))
     }
 
     fn shown(objects: Vec<ObjectReport>) -> Vec<String> {

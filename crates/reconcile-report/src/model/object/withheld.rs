@@ -1,9 +1,10 @@
 //! Values of encrypted objects that are parts of paths.
 
+use reconcile_core::compare::ObjectDiff;
 use reconcile_core::live::Target;
 use structured_merge::{FieldPath, PathElement, Scalar};
 
-use super::{ObjectDiff, ObjectReport};
+use super::ObjectReport;
 
 /// The text in a path in the place of a secret member of a set.
 const WITHHELD: &str = "(secret)";

@@ -15,17 +15,13 @@ pub fn diagnostic(found: &Diagnostic, margin: &str, before: &str, columns: Optio
     // The message of another program may have several lines, and so may a name that a message quotes: none of them looks like ours.
     for (index, line) in format!("{before}{found}").split('\n').enumerate() {
         let continued = if index > 0 { CONTINUED } else { "" };
-        text.push(Role::Error, format!("{margin}{continued}{line}"));
-        text.line_end();
+        text.line(Role::Error, format!("{margin}{continued}{line}"));
     }
     if let Some(excerpt) = &found.excerpt {
         text.append(lines(excerpt, margin));
     }
-    if let Some(hint) = &found.hint {
-        for line in hint_lines(hint, margin.len(), columns) {
-            text.push(Role::Hint, line);
-            text.line_end();
-        }
+    for line in found.hint.iter().flat_map(|hint| hint_lines(hint, margin.len(), columns)) {
+        text.line(Role::Hint, line);
     }
     text
 }
@@ -61,13 +57,11 @@ fn lines(excerpt: &Excerpt, margin: &str) -> Styled {
     let mut last = None;
     for line in &excerpt.lines {
         if last.is_some_and(|last: u32| last.saturating_add(1) < line.number) {
-            text.push(Role::Note, format!("{margin}{}…", " ".repeat(width)));
-            text.line_end();
+            text.line(Role::Note, format!("{margin}{}…", " ".repeat(width)));
         }
         last = Some(line.number);
         gutter(&mut text, margin, width, &line.number.to_string());
-        text.push(Role::Plain, if line.text.is_empty() { String::new() } else { format!(" {}", line.text) });
-        text.line_end();
+        text.line(Role::Plain, if line.text.is_empty() { String::new() } else { format!(" {}", line.text) });
         mark(&mut text, line, margin, width);
     }
     text
@@ -78,8 +72,7 @@ fn mark(text: &mut Styled, line: &Line, margin: &str, width: usize) {
     gutter(text, margin, width, "");
     let (sign, role) = if mark.is_primary { ("^", Role::Error) } else { ("-", Role::Note) };
     let note = if mark.is_primary { "" } else { " first here" };
-    text.push(role, format!(" {}{}{note}", " ".repeat(mark.start), sign.repeat(mark.length)));
-    text.line_end();
+    text.line(role, format!(" {}{}{note}", " ".repeat(mark.start), sign.repeat(mark.length)));
 }
 
 fn gutter(text: &mut Styled, margin: &str, width: usize, number: &str) {

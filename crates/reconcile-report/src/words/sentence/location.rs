@@ -48,20 +48,20 @@ pub(crate) fn is_url(file: &str) -> bool {
 /// A file as a URI reference (RFC 3986): a relative path, `file:///…` for an absolute one, or the URL that it is.
 pub(crate) fn uri(path: &str) -> String {
     if is_url(path) {
-        return encoded(path, ":/?#[]@!$&'()*+,;=%");
+        return encoded(path, "-._~:/?#[]@!$&'()*+,;=%");
     }
-    let encoded = encoded(path, "/!$&'()*+,;=@");
+    let encoded = encoded(path, "-._~/!$&'()*+,;=@");
     match path.chars().next() {
         Some('/') => format!("file://{encoded}"),
         _ => encoded,
     }
 }
 
-/// Encodes everything but letters, digits, `-._~` and the characters that are kept.
-fn encoded(text: &str, kept: &str) -> String {
+/// Encodes everything but letters, digits and the characters that are kept.
+pub(crate) fn encoded(text: &str, kept: &str) -> String {
     let mut uri = String::with_capacity(text.len());
     for c in text.chars() {
-        if c.is_ascii_alphanumeric() || "-._~".contains(c) || kept.contains(c) {
+        if c.is_ascii_alphanumeric() || kept.contains(c) {
             uri.push(c);
         } else {
             for byte in c.encode_utf8(&mut [0; 4]).bytes() {
@@ -87,10 +87,9 @@ pub(crate) fn places(
     let mut text = String::new();
     let mut before = None;
     for (file, line) in all.iter().take(most) {
-        let line = line.map(|line| line.to_string());
         let gap = if text.is_empty() { "" } else { ", " };
         let shown = match line {
-            Some(line) if before == Some(file) => line,
+            Some(line) if before == Some(file) => line.to_string(),
             Some(line) => format!("{file}:{line}"),
             None => file.clone(),
         };

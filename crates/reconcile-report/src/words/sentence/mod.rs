@@ -13,14 +13,16 @@ use reconcile_core::pass::Outcome;
 use crate::model::object::Counted;
 use crate::model::object::disposition::Disposition;
 use crate::model::summary::tally;
-use crate::model::{ObjectReport, ReadinessCounts, Report, SideCounts, Summary};
+use crate::model::{ObjectReport, ReadinessCounts, Report, SideCounts, Summary, Verdict};
 use crate::view::View;
 use crate::words::label::readiness_label;
-use crate::words::value::number::grouped;
+use crate::words::value::number::{self, grouped};
 
-/// `shard 0/4: …`, in a run of a shard.
-pub(crate) fn of_shard(report: &Report, sentence: &str) -> String {
-    report.shard.map_or_else(|| sentence.to_owned(), |shard| format!("shard {shard}: {sentence}"))
+/// The result of a run: `shard 0/4: interrupted: …`, as far as it is one of a shard, and was interrupted.
+pub(crate) fn of_run(report: &Report, sentence: &str) -> String {
+    let interrupted = if report.verdict == Verdict::Interrupted { "interrupted: " } else { "" };
+    let shard = report.shard.map(|shard| format!("shard {shard}: ")).unwrap_or_default();
+    format!("{shard}{interrupted}{sentence}")
 }
 
 /// The objects of a report, counted by what a pass does with them.
@@ -85,39 +87,27 @@ pub(crate) fn not_to_do(report: &Report) -> String {
 /// `: 2 changed in the manifests, 1 in the cluster, 1 in both, 1 overwrites a change in the cluster`. `None` if nothing was changed.
 fn sides(SideCounts { manifest, cluster, either, both }: SideCounts, overwriting: usize) -> Option<String> {
     let both = both.saturating_sub(overwriting);
-    let known = [(manifest, "in the manifests"), (cluster, "in the cluster"), (both, "in both")];
-    let sides = known.into_iter().chain([(either, "on an unknown side")]).filter(|(count, _)| *count > 0);
-    let overwrites = match overwriting {
-        0 => String::new(),
-        1 => "1 overwrites a change in the cluster".to_owned(),
-        more => format!("{} overwrite changes in the cluster", grouped(more)),
-    };
-    let changed = changed_on(&sides.collect::<Vec<_>>());
-    Some(match (changed, overwriting) {
-        (None, 0) => return None,
-        (None, 1) => ": overwrites a change in the cluster".to_owned(),
-        (None, _) => ": all overwrite changes in the cluster".to_owned(),
-        (Some(changed), 0) => format!(": {}", changed.alone),
-        (Some(changed), _) => format!(": {}, {overwrites}", changed.counted),
+    let sides = [
+        (manifest, "in the manifests"),
+        (cluster, "in the cluster"),
+        (both, "in both"),
+        (either, "on an unknown side"),
+    ];
+    let sides: Vec<(usize, &str)> = sides.into_iter().filter(|(count, _)| *count > 0).collect();
+    let overwrites =
+        number::some(overwriting, "overwrites a change in the cluster", "overwrite changes in the cluster");
+    Some(match (sides.as_slice(), overwriting) {
+        ([], 0) => return None,
+        ([], 1) => ": overwrites a change in the cluster".to_owned(),
+        ([], _) => ": all overwrite changes in the cluster".to_owned(),
+        ([(1, side)], 0) => format!(": changed {side}"),
+        ([(_, side)], 0) => format!(": all changed {side}"),
+        ([(count, side), rest @ ..], _) => {
+            let begin = format!(": {} changed {side}", grouped(*count));
+            let others = rest.iter().map(|(count, side)| format!("{} {side}", grouped(*count)));
+            std::iter::once(begin).chain(others).chain(overwrites).collect::<Vec<_>>().join(", ")
+        }
     })
-}
-
-/// The words for the objects that changed, if they are all and if there are others.
-struct ChangedOn {
-    alone: String,
-    counted: String,
-}
-
-fn changed_on(sides: &[(usize, &str)]) -> Option<ChangedOn> {
-    let (first, rest) = sides.split_first()?;
-    let begin = format!("{} changed {}", grouped(first.0), first.1);
-    let counted = rest.iter().fold(begin, |all, (count, side)| format!("{all}, {} {side}", grouped(*count)));
-    let alone = match (rest, first) {
-        ([], (1, side)) => format!("changed {side}"),
-        ([], (_, side)) => format!("all changed {side}"),
-        _ => counted.clone(),
-    };
-    Some(ChangedOn { alone, counted })
 }
 
 /// `3 to create, 1 to update`, without counts of zero.

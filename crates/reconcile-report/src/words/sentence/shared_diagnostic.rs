@@ -9,7 +9,7 @@ use reconcile_core::pass::Outcome;
 use reconcile_core::text::one_line;
 
 use crate::model::ObjectReport;
-use crate::words::value::number::grouped;
+use crate::words::value::number::{first_of, grouped};
 
 /// Most combinations of a verb and a place, and most resources of each, that are named.
 const SHOWN: usize = 10;
@@ -65,18 +65,11 @@ fn all_missing(objects: &[&ObjectReport], most: usize) -> Vec<String> {
         needed.entry((place, verb)).or_default().insert(resource);
     }
     let name = |text: &str| one_line(text, NAME);
-    let mut lines: Vec<String> = needed
-        .iter()
-        .take(most)
-        .map(|((place, verb), resources)| {
-            let mut named: Vec<String> =
-                resources.iter().take(most).map(|resource| format!("`{}`", name(resource))).collect();
-            if let Some(more @ 1..) = resources.len().checked_sub(most) {
-                named.push(format!("{} more", grouped(more)));
-            }
-            format!("`{}` on {} {}", name(verb), named.join(", "), name(place))
-        })
-        .collect();
+    let line = |((place, verb), resources): (&(&str, &str), &BTreeSet<&str>)| {
+        let named = first_of(resources.iter().map(|resource| format!("`{}`", name(resource))), most);
+        format!("`{}` on {} {}", name(verb), named.join(", "), name(place))
+    };
+    let mut lines: Vec<String> = needed.iter().take(most).map(line).collect();
     if let Some(more @ 1..) = needed.len().checked_sub(most) {
         lines.push(format!("… {} more", grouped(more)));
     }
@@ -91,7 +84,7 @@ pub(crate) fn coded(error: &Diagnostic) -> String {
 
 #[cfg(test)]
 mod tests {
-    use reconcile_core::compare::ObjectVerdict;
+    use reconcile_core::compare::ObjectDiff;
     use reconcile_core::diagnostic::Diagnostic;
     use structured_merge::{GroupVersionKind, ObjectKey};
 
@@ -109,7 +102,7 @@ mod tests {
         let diagnostic = Diagnostic::new(Code::Forbidden, message).with_hint(permission.advice());
         let gvk = GroupVersionKind::new("v1", "ConfigMap");
         let key = ObjectKey { gvk, namespace: Some("shop".to_owned()), name: name.to_owned() };
-        ObjectReport::unwanted(&key, ObjectVerdict::Unknown(diagnostic))
+        ObjectReport::unwanted(&key, ObjectDiff::unknown(diagnostic))
     }
 
     #[test]

@@ -1,16 +1,12 @@
 //! Certificates in words: subject, names, issuer and expiry instead of base64.
 
-use reconcile_core::compare::secret_number;
+use reconcile_core::compare::{FieldChange, secret_number};
 use reconcile_core::object::{Certificate, certificates_in};
 use serde_json::Value;
 use structured_merge::{FieldPath, Op, PathElement};
 
-use crate::model::object::change::difference;
-
-use crate::model::ChangeReport;
-
 /// The differences of the certificates in two values, if both are nothing but certificates; empty if they are the same.
-pub(crate) fn differences(live: &Value, desired: &Value) -> Option<Vec<ChangeReport>> {
+pub(crate) fn differences(live: &Value, desired: &Value) -> Option<Vec<FieldChange>> {
     let old = certificates(live)?;
     let new = certificates(desired)?;
     let mut changes = Vec::new();
@@ -22,8 +18,12 @@ pub(crate) fn differences(live: &Value, desired: &Value) -> Option<Vec<ChangeRep
         };
         match (old.get(at), new.get(at)) {
             (Some(old), Some(new)) => changes.extend(of_pair(&base, old, new)),
-            (Some(old), None) => changes.push(difference(&base, Op::Remove, Some(&Value::from(sentence(old))), None)),
-            (None, Some(new)) => changes.push(difference(&base, Op::Add, None, Some(&Value::from(sentence(new))))),
+            (Some(old), None) => {
+                changes.push(FieldChange::within(&base, Op::Remove, Some(&Value::from(sentence(old))), None));
+            }
+            (None, Some(new)) => {
+                changes.push(FieldChange::within(&base, Op::Add, None, Some(&Value::from(sentence(new)))));
+            }
             (None, None) => {}
         }
     }
@@ -66,7 +66,7 @@ fn sentence(certificate: &Certificate) -> String {
 /// Reads one field.
 type Reading = fn(&Certificate) -> String;
 
-fn of_pair(base: &FieldPath, old: &Certificate, new: &Certificate) -> Vec<ChangeReport> {
+fn of_pair(base: &FieldPath, old: &Certificate, new: &Certificate) -> Vec<FieldChange> {
     let fields: [(&str, Reading); 6] = [
         ("subject", |certificate| certificate.subject.clone()),
         ("issuer", |certificate| certificate.issuer.clone()),
@@ -76,10 +76,10 @@ fn of_pair(base: &FieldPath, old: &Certificate, new: &Certificate) -> Vec<Change
         ("serial", |certificate| certificate.serial.clone()),
     ];
     let change = |name: &str, live: String, desired: String| {
-        difference(&base.field(name), Op::Change, Some(&live.into()), Some(&desired.into()))
+        FieldChange::within(&base.field(name), Op::Change, Some(&live.into()), Some(&desired.into()))
     };
     let differing = fields.iter().filter(|(_, read)| read(old) != read(new));
-    let mut changes: Vec<ChangeReport> = differing.map(|(name, read)| change(name, read(old), read(new))).collect();
+    let mut changes: Vec<FieldChange> = differing.map(|(name, read)| change(name, read(old), read(new))).collect();
     // A certificate for another key, or with other extensions.
     if changes.is_empty() && old != new {
         changes.push(change("sha256", old.sha256.clone(), new.sha256.clone()));
@@ -107,7 +107,7 @@ mod tests {
 
     fn shown(live: &str, desired: &str) -> Option<Vec<String>> {
         let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or("-").to_owned();
-        let change = |change: &ChangeReport| {
+        let change = |change: &FieldChange| {
             format!("{}: {} → {}", change.path, text(change.live.as_deref()), text(change.desired.as_deref()))
         };
         differences(&json!(live), &json!(desired)).map(|changes| changes.iter().map(change).collect())

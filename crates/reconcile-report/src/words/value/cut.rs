@@ -17,18 +17,12 @@ pub(crate) enum Kind {
     Value,
 }
 
-/// A text that was cut around a difference.
-pub(crate) struct Cut {
-    pub before: String,
-    pub differing: String,
-    pub after: String,
-}
-
-/// Cuts two different texts around their differences; each has at most this many columns.
-pub(crate) fn around_difference(live: &str, desired: &str, columns: usize, kind: Kind) -> (Cut, Cut) {
+/// Cuts two different texts around their differences; each has at most this many columns. Of each, the texts before the difference, of
+/// the difference and after it are returned.
+pub(crate) fn around_difference(live: &str, desired: &str, columns: usize, kind: Kind) -> [[String; 3]; 2] {
     let columns = columns.max(LEAST);
     let ends = ends(live, desired);
-    (cut(live, ends, columns, kind), cut(desired, ends, columns, kind))
+    [live, desired].map(|text| cut(text, ends, columns, kind))
 }
 
 /// Cuts the middle out of a value that is shown alone.
@@ -100,7 +94,7 @@ fn is_combining(c: char) -> bool {
     width(c.encode_utf8(&mut [0; 4])) == 0
 }
 
-fn cut(text: &str, (start, end): (usize, usize), columns: usize, kind: Kind) -> Cut {
+fn cut(text: &str, (start, end): (usize, usize), columns: usize, kind: Kind) -> [String; 3] {
     let part = |from: usize, to: usize| text.get(from..to).unwrap_or_default();
     let aside = columns / 4;
     let short = aside.saturating_sub(OMISSION);
@@ -116,7 +110,7 @@ fn cut(text: &str, (start, end): (usize, usize), columns: usize, kind: Kind) -> 
         after = format!("{}{}", part(tail, omitted.0), omission(text, omitted, kind));
     }
     let room = columns.saturating_sub(width(&before)).saturating_sub(width(&after));
-    Cut { before, differing: within(text, start, tail, room, kind), after }
+    [before, within(text, start, tail, room, kind), after]
 }
 
 /// A part of a text, without its middle if it is longer than the room.

@@ -34,6 +34,12 @@ fn groups_within<'t>(bound: usize, old: &'t str, new: &'t str) -> Vec<Vec<Line<'
     groups.iter().map(|group| group.iter().flat_map(lines).collect()).collect()
 }
 
+/// The number of lines that differ: a removed line and the one in its place are one.
+pub(crate) fn differing(groups: &[Vec<Line<'_>>]) -> usize {
+    let count = |tag: ChangeTag| groups.iter().flatten().filter(|(other, _)| *other == tag).count();
+    count(ChangeTag::Delete).max(count(ChangeTag::Insert))
+}
+
 /// Removed lines, and the lines in their place.
 fn replaced<'t>(old: &[&'t str], new: &[&'t str]) -> Vec<Line<'t>> {
     let is_plain = old.iter().chain(new).all(|line| line.is_ascii());

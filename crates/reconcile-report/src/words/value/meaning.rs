@@ -1,20 +1,18 @@
 //! The way in which a change is shown: one decision for all formats that are for people.
 
+use reconcile_core::compare::FieldChange;
 use reconcile_core::text::one_line;
 use serde_json::Value;
 use similar::ChangeTag;
 use structured_merge::{FieldPath, Op};
 
-use super::certificate;
 use super::cut::alone;
-use super::line_diff::{Line, groups};
+use super::line_diff::{Line, differing, groups};
 use super::number::grouped;
 use super::structured::{self, Parts};
 use super::word_diff::Contrast;
 use super::{inline, stays};
 use crate::words::grants::GrantChanges;
-
-use crate::model::ChangeReport;
 
 /// Longest value on a line next to another one and alone, in columns, and longest path, in characters.
 const VALUE: usize = 200;
@@ -44,13 +42,13 @@ impl Meaning {
         match structured::parts(&path.to_string(), live, desired) {
             Some(Parts { what: Some(what), changes }) if changes.is_empty() => Self::Layout(what),
             Some(parts) => Self::Parts(parts),
-            None if is_lines(live) && is_lines(desired) && (has_lines(live) || has_lines(desired)) => Self::Lines,
+            None if live.is_string() && desired.is_string() && (has_lines(live) || has_lines(desired)) => Self::Lines,
             None => Self::Values,
         }
     }
 
     /// The meaning of a change of a value to another one, and of rules that are added or removed; `None` for other changes.
-    pub fn of_change(change: &ChangeReport) -> Option<(Self, &Value, &Value)> {
+    pub fn of_change(change: &FieldChange) -> Option<(Self, &Value, &Value)> {
         let live = change.live.as_deref();
         let desired = change.desired.as_deref();
         if stays(change) || live == desired {
@@ -69,14 +67,10 @@ pub(crate) fn layout(what: &str) -> String {
     format!("only the layout of the {what} differs")
 }
 
-/// Describes each certificate of a value that is added, removed or kept; `None` if it is anything else.
-pub(crate) fn certificates(value: &Value) -> Option<Vec<String>> {
-    certificate::sentences(value)
-}
-
-/// The name of the structure, and the differences in it, as lines without context; `None` if the values are shown themselves. If
-/// everything is shown, rules are.
-pub(crate) fn lines(meaning: &Meaning, is_full: bool) -> Option<(String, Vec<Line<'static>>)> {
+/// The name of the structure of both values, and the differences in it, as lines without context; `None` if the values are shown
+/// themselves. If everything is shown, rules are.
+pub(crate) fn lines(change: &FieldChange, is_full: bool) -> Option<(String, Vec<Line<'static>>)> {
+    let (meaning, ..) = Meaning::of_change(change)?;
     match meaning {
         Meaning::Grants(_) if is_full => None,
         Meaning::Grants(grants) => {
@@ -94,7 +88,7 @@ pub(crate) fn lines(meaning: &Meaning, is_full: bool) -> Option<(String, Vec<Lin
 }
 
 /// A difference inside of a value as lines.
-fn part(change: &ChangeReport) -> Vec<Line<'static>> {
+fn part(change: &FieldChange) -> Vec<Line<'static>> {
     let path = one_line(&change.path.to_string(), PATH);
     let signed = |tag: ChangeTag, text: String| -> Line<'static> { (tag, format!("{path}: {text}").into()) };
     match (Meaning::of_change(change), &change.live, &change.desired) {
@@ -119,8 +113,6 @@ fn part(change: &ChangeReport) -> Vec<Line<'static>> {
 /// `line 7: …timeout 90s → …timeout 30s`, and the number of lines that differ if there are more.
 pub(crate) fn first_line(old: &str, new: &str, columns: usize) -> String {
     let groups = groups(old, new);
-    let count = |tag: ChangeTag| groups.iter().flatten().filter(|(other, _)| *other == tag).count();
-    let differing = count(ChangeTag::Delete).max(count(ChangeTag::Insert));
     let is_same = |(old, new): &(&str, &str)| old == new;
     let before = old.split_inclusive('\n').zip(new.split_inclusive('\n')).take_while(is_same).count();
     let number = grouped(before.saturating_add(1));
@@ -140,14 +132,10 @@ pub(crate) fn first_line(old: &str, new: &str, columns: usize) -> String {
         (Some(old), None) => format!("- {}", one_line(old, columns)),
         (_, new) => format!("+ {}", one_line(new.unwrap_or_default(), columns)),
     };
-    match differing {
+    match differing(&groups) {
         0 | 1 => format!("line {number}: {shown}"),
         more => format!("line {number}: {shown}; {} lines differ", grouped(more)),
     }
-}
-
-fn is_lines(value: &Value) -> bool {
-    value.is_string()
 }
 
 fn has_lines(value: &Value) -> bool {

@@ -9,11 +9,9 @@ pub(crate) mod number;
 pub(crate) mod structured;
 pub(crate) mod word_diff;
 
-use reconcile_core::compare::{Class, secret_number};
+use reconcile_core::compare::{Class, FieldChange, secret_number};
 use reconcile_core::text::yaml;
 use serde_json::Value;
-
-use crate::model::ChangeReport;
 
 /// Longest value that is shown on the line of its path, in characters.
 const SHORT: usize = 60;
@@ -49,10 +47,6 @@ fn key(name: &str) -> String {
     if is_clear { name.to_owned() } else { Value::from(name).to_string().replace('…', "\\u2026") }
 }
 
-fn is_redacted(value: &Value) -> bool {
-    secret_number(value).is_some()
-}
-
 /// Returns true if a string needs no quotes to be distinguished from numbers, booleans, null and collections.
 fn is_bare(text: &str) -> bool {
     let starts_well = text.starts_with(|c: char| c.is_alphabetic() || "/_.*%~$".contains(c))
@@ -71,16 +65,12 @@ fn looks_like_a_change(text: &str) -> bool {
     text.contains(['→', '⟶', '➔', '➜', '⇒', '…', '⋯'])
         || text.contains("  ")
         || text.contains("->")
-        || text.contains(is_odd_blank)
-}
-
-/// Characters that look like the blank between words, but are different.
-fn is_odd_blank(c: char) -> bool {
-    c.is_whitespace() && c != ' '
+        // Characters that look like the blank between words, but are different.
+        || text.contains(|c: char| c.is_whitespace() && c != ' ')
 }
 
 /// Returns true if an apply leaves the live value as it is: it is only shown.
-pub(crate) fn stays(change: &ChangeReport) -> bool {
+pub(crate) fn stays(change: &FieldChange) -> bool {
     change.class == Class::Released || change.is_addition()
 }
 
@@ -88,7 +78,7 @@ pub(crate) fn stays(change: &ChangeReport) -> bool {
 pub(crate) fn is_long(value: &Value) -> bool {
     match value {
         Value::String(text) => text.contains('\n') || text.chars().count() > SHORT,
-        Value::Object(_) | Value::Array(_) if !is_redacted(value) => inline(value).chars().count() > SHORT,
+        Value::Object(_) | Value::Array(_) if secret_number(value).is_none() => inline(value).chars().count() > SHORT,
         _ => false,
     }
 }

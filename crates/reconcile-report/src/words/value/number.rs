@@ -20,6 +20,26 @@ pub(crate) fn counted(count: usize, one: &str, many: &str) -> String {
     format!("{} {}", grouped(count), if count == 1 { one } else { many })
 }
 
+/// `1 file`, `2,000 files`; `None` if there are none.
+pub(crate) fn some(count: usize, one: &str, many: &str) -> Option<String> {
+    (count > 0).then(|| counted(count, one, many))
+}
+
+/// The first of some names, and the number of the others: `a`, `b`, `12 more`.
+pub(crate) fn first_of(all: impl IntoIterator<Item = String>, most: usize) -> Vec<String> {
+    let mut all = all.into_iter();
+    let mut named: Vec<String> = all.by_ref().take(most).collect();
+    if let more @ 1.. = all.count() {
+        named.push(format!("{} more", grouped(more)));
+    }
+    named
+}
+
+/// `… 212 more lines: --full`; `None` if there are no more.
+pub(crate) fn more(count: usize, noun: &str) -> Option<String> {
+    some(count, &format!("more {noun}"), &format!("more {noun}s")).map(|more| format!("… {more}: --full"))
+}
+
 /// `30 Deployments`, or `30 objects` if their kinds differ.
 pub(crate) fn counted_objects<'k>(keys: impl IntoIterator<Item = &'k ObjectKey>) -> String {
     let kinds: Vec<&str> = keys.into_iter().map(|key| key.gvk.kind.as_str()).collect();

@@ -4,15 +4,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use kube_yaml::{Validation, read};
-use reconcile_core::compare::secret_number;
+use reconcile_core::compare::{FieldChange, secret_number};
 use serde_json::Value;
 use structured_merge::{FieldPath, Op, PathElement, Scalar};
 
 use super::certificate;
 use super::is_long;
-use crate::model::object::change::difference;
-
-use crate::model::ChangeReport;
 
 /// Longest text that is read, in bytes.
 const LONGEST: usize = 1 << 20;
@@ -28,7 +25,7 @@ pub(crate) struct Parts {
     /// The name of the format, if it is not obvious.
     pub what: Option<&'static str>,
     /// The differences; their paths begin at the value. Empty if only the layout of the format differs.
-    pub changes: Vec<ChangeReport>,
+    pub changes: Vec<FieldChange>,
 }
 
 /// The parts of two different values that differ, if both have the same kind of structure; `path` ends with the value's own name.
@@ -52,7 +49,7 @@ pub(crate) fn parts(path: &str, live: &Value, desired: &Value) -> Option<Parts> 
 }
 
 /// Returns true if there is more than the difference of the value itself, which is known.
-fn says_more(changes: &[ChangeReport]) -> bool {
+fn says_more(changes: &[FieldChange]) -> bool {
     changes.iter().all(|change| !change.path.elements().is_empty())
 }
 
@@ -135,14 +132,14 @@ fn is_written_as_yaml(path: &str, live: &str, desired: &str) -> bool {
 }
 
 /// The differences; `None` if there are too many.
-fn differences(live: &Value, desired: &Value) -> Option<Vec<ChangeReport>> {
+fn differences(live: &Value, desired: &Value) -> Option<Vec<FieldChange>> {
     let mut changes = Vec::new();
     compare(&mut changes, &FieldPath::root(), Some(live), Some(desired), DEEPEST)?;
     Some(changes)
 }
 
 fn compare(
-    changes: &mut Vec<ChangeReport>,
+    changes: &mut Vec<FieldChange>,
     path: &FieldPath,
     live: Option<&Value>,
     desired: Option<&Value>,
@@ -168,7 +165,7 @@ fn compare(
                     compare(changes, &path, a.get(id).copied(), b.get(id).copied(), below)?;
                 }
                 if changes.len() == before {
-                    changes.push(difference(path, Op::Move, live, desired));
+                    changes.push(FieldChange::within(path, Op::Move, live, desired));
                 }
             } else if a.len() == b.len() {
                 for (at, (live, desired)) in a.iter().zip(b).enumerate() {
@@ -176,12 +173,12 @@ fn compare(
                     compare(changes, &path, Some(live), Some(desired), below)?;
                 }
             } else {
-                changes.push(difference(path, Op::Change, live, desired));
+                changes.push(FieldChange::within(path, Op::Change, live, desired));
             }
         }
-        (None, desired) => changes.push(difference(path, Op::Add, None, desired)),
-        (live, None) => changes.push(difference(path, Op::Remove, live, None)),
-        _ => changes.push(difference(path, Op::Change, live, desired)),
+        (None, desired) => changes.push(FieldChange::within(path, Op::Add, None, desired)),
+        (live, None) => changes.push(FieldChange::within(path, Op::Remove, live, None)),
+        _ => changes.push(FieldChange::within(path, Op::Change, live, desired)),
     }
     (changes.len() <= MOST).then_some(())
 }
@@ -211,7 +208,7 @@ mod tests {
     #[track_caller]
     fn found(live: &Value, desired: &Value) -> Vec<String> {
         let parts = parts("data.config", live, desired);
-        let change = |change: &ChangeReport| {
+        let change = |change: &FieldChange| {
             let value = |value: Option<&Value>| value.map_or("-".to_owned(), ToString::to_string);
             format!("{} {} {}", change.path, value(change.live.as_deref()), value(change.desired.as_deref()))
         };

@@ -7,7 +7,7 @@ use reconcile_core::text::{distinct, end_within, escaped, reads_alike, start_wit
 use serde_json::Value;
 use similar::DiffOp;
 
-use super::cut::{Cut, Kind, LEAST, around_difference, around_escapes, omission};
+use super::cut::{Kind, LEAST, around_difference, around_escapes, omission};
 use super::inline;
 use super::line_diff::matched;
 use crate::words::styled::{Role, Styled};
@@ -69,12 +69,10 @@ impl Contrast {
         }
         join_short(&mut sides.0, &mut sides.1);
         let alike: usize = sides.0.iter().filter(|part| !part.differs).map(|part| part.text.len()).sum();
-        if alike.saturating_mul(3) < live.len().min(desired.len()) {
-            let live = sides.0;
-            let desired = sides.1;
-            return Self { live: DiffedText::whole(&live), desired: DiffedText::whole(&desired), kind };
-        }
-        Self { live: DiffedText::of(sides.0), desired: DiffedText::of(sides.1), kind }
+        let is_other = alike.saturating_mul(3) < live.len().min(desired.len());
+        let [live, desired] =
+            [sides.0, sides.1].map(|side| if is_other { DiffedText::whole(&side) } else { DiffedText::of(side) });
+        Self { live, desired, kind }
     }
 
     /// Returns true if the texts have no equal part, so that nothing needs to be emphasised.
@@ -106,8 +104,7 @@ impl Contrast {
             return whole;
         }
         let cut = |live: &str, desired: &str| {
-            let (live, desired) = around_difference(live, desired, columns, self.kind);
-            (DiffedText::from(live), DiffedText::from(desired))
+            around_difference(live, desired, columns, self.kind).map(DiffedText::around_difference).into()
         };
         [self.shortened(), cut(&live, &desired)]
             .into_iter()
@@ -169,6 +166,12 @@ impl DiffedText {
         Self(vec![Segment { text: text.into(), differs: false }])
     }
 
+    /// A text with one difference, from the texts before it, of it and after it.
+    fn around_difference([before, differing, after]: [String; 3]) -> Self {
+        let part = |text: String, differs: bool| Segment { text, differs };
+        Self(vec![part(before, false), part(differing, true), part(after, false)])
+    }
+
     /// All parts as one difference.
     fn whole(parts: &[Segment]) -> Self {
         Self(vec![Segment { text: parts.iter().map(|part| part.text.as_str()).collect(), differs: true }])
@@ -222,13 +225,6 @@ impl DiffedText {
         for (part, differs) in self.parts() {
             text.push(if differs { emphasis } else { role }, part);
         }
-    }
-}
-
-impl From<Cut> for DiffedText {
-    fn from(cut: Cut) -> Self {
-        let part = |text: String, differs: bool| Segment { text, differs };
-        Self(vec![part(cut.before, false), part(cut.differing, true), part(cut.after, false)])
     }
 }
 

@@ -98,8 +98,10 @@ impl Fields {
         if before.type_name != after.type_name {
             self.retyped.push(format!("{path}: {} → {}", before.type_name, after.type_name));
         } else if old != new {
-            let stricter: Vec<String> =
-                RULES.into_iter().filter_map(|rule| narrowed(rule, old.get(rule), new.get(rule))).collect();
+            let stricter: Vec<String> = RULES
+                .into_iter()
+                .filter_map(|rule| narrowed(rule, old.get(rule).copied(), new.get(rule).copied()))
+                .collect();
             let rules = |own: &'_ BTreeMap<&str, &Value>| own.keys().filter(|name| **name != "description").count();
             let is_same = |(name, value): (&&str, &&Value)| *name == "description" || new.get(name) == Some(value);
             if !stricter.is_empty() {
@@ -139,10 +141,8 @@ fn own(schema: &Value) -> BTreeMap<&str, &Value> {
 }
 
 /// Describes a rule that is new, narrower or another; `None` if it only accepts more.
-fn narrowed(rule: &str, before: Option<&&Value>, after: Option<&&Value>) -> Option<String> {
+fn narrowed(rule: &str, before: Option<&Value>, after: Option<&Value>) -> Option<String> {
     let shown = |value: &Value| one_line(&inline(value), VALUE);
-    let before = before.copied();
-    let after = after.copied();
     let items = |value: &Value| -> BTreeSet<String> {
         value
             .as_array()

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use reconcile_core::compare::{Class, FieldChange, FieldDiff, ObjectVerdict, Versions};
+use reconcile_core::compare::{Class, DiffNotes, FieldChange, ObjectDiff, Versions};
 use reconcile_core::text::width;
 use serde_json::{Value, json};
 use structured_merge::{GroupVersionKind, Op, builtin, changes};
 
 use super::samples::*;
 use crate::formats::text::*;
-use crate::model::{ChangeReport, Command, FailOn, ObjectReport, Report, Reports};
+use crate::model::{Command, FailOn, ObjectReport, Report, Reports};
 use crate::theme::plain;
 use crate::view::View;
 
@@ -40,21 +40,15 @@ fn definition_with(live: &Value, desired: &Value) -> ObjectReport {
     let live = whole(live, "v2.3.0");
     let desired = whole(desired, "v2.9.4");
     let schema = builtin().object(&GroupVersionKind::new(CRD.0, CRD.1)).unwrap();
-    let found = changes(&live, &desired, schema, true).into_iter().map(|change| FieldChange {
-        class: if change.op == Op::Add { Class::Absent } else { Class::Pending },
-        side: Class::Pending.side(),
-        base: None,
-        path: change.path,
-        op: change.op,
-        live: change.from,
-        desired: change.to,
-        managers: Vec::new(),
-        defaulted: Vec::new(),
+    let found = changes(&live, &desired, schema, true).into_iter().map(|change| {
+        let class = if change.op == Op::Add { Class::Absent } else { Class::Pending };
+        FieldChange { side: Class::Pending.side(), ..FieldChange::new(change, class) }
     });
-    let verdict = ObjectVerdict::Update(FieldDiff {
-        versions: Some(Arc::new(Versions { live, desired })),
+    let verdict = ObjectDiff {
+        notes: DiffNotes { versions: Some(Arc::new(Versions { live, desired })), ..DiffNotes::default() }.into(),
         ..fields(found.collect())
-    });
+    }
+    .by_drift();
     object(CRD, "its.example.com", ("gotk.yaml", 1), verdict)
 }
 
@@ -106,7 +100,7 @@ fn what_differs_in_the_schema_of_a_version_is_reported_in_a_few_lines() {
     for change in
         installed.diff.changes.iter_mut().filter(|change| change.path.to_string().starts_with("spec.versions"))
     {
-        *change = by("kubectl-client-side-apply", change.field_change()).into();
+        *change = by("kubectl-client-side-apply", change.clone());
     }
     let text = plain(&object_text(&installed, &view(100)));
     assert!(text.lines().count() < 14 && !text.contains("openAPIV3Schema"), "{text}");
@@ -129,9 +123,9 @@ fn what_differs_in_the_schema_of_a_version_is_reported_in_a_few_lines() {
         assert!(noted.is_some_and(|line| line.starts_with("      …") && width(line) <= columns), "{text}");
     }
     let mut edited = report;
-    let is_gone = |change: &&mut ChangeReport| change.path.to_string().contains("properties.gone");
+    let is_gone = |change: &&mut FieldChange| change.path.to_string().contains("properties.gone");
     let gone = edited.diff.changes.iter_mut().find(is_gone).unwrap();
-    *gone = by("kubectl-edit", gone.field_change()).into();
+    *gone = by("kubectl-edit", gone.clone());
     let text = plain(&object_text(&edited, &view(100)));
     assert!(text.contains("properties.gone") && text.contains("kubectl-edit"), "{text}");
 }
@@ -147,12 +141,7 @@ fn an_upgrade_fits_on_two_screens() {
     objects.extend((0..5).map(|at| definition_with(&properties(at, 100), &properties(0, 100 + at))));
     objects.extend((0..30).map(|at| {
         let label = change(&["metadata", "labels", "app.kubernetes.io/version"], json!("v2.3.0"), json!("v2.9.4"));
-        object(
-            (APPS, "Deployment"),
-            &format!("controller-{at}"),
-            ("gotk.yaml", at),
-            ObjectVerdict::Update(fields(vec![label])),
-        )
+        object((APPS, "Deployment"), &format!("controller-{at}"), ("gotk.yaml", at), fields(vec![label]).by_drift())
     }));
     let report = Report::compared(Command::Diff, objects, &FailOn::default());
     let text = plain(&whole(&report, &view(100)));

@@ -5,7 +5,7 @@ mod samples;
 
 use std::path::Path;
 
-use reconcile_core::compare::{Conflict, Evidence, FieldChange, FieldDiff, ObjectVerdict, Replacement};
+use reconcile_core::compare::{Action, Conflict, Evidence, FieldChange, ObjectDiff, Replacement};
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::owners::{AuditAnswer, User};
 use reconcile_core::pass::Outcome;
@@ -62,7 +62,7 @@ fn owners_are_near_their_values_at_every_width() {
     let image =
         by("helm", change(&["spec", "image"], json!("registry.example.com/team/shop/web:1.2"), json!("web:1.3")));
     let changes = vec![edited, long, command, image];
-    let web = object((APPS, "Deployment"), "web", ("web.yaml", 1), ObjectVerdict::Update(fields(changes)));
+    let web = object((APPS, "Deployment"), "web", ("web.yaml", 1), fields(changes).by_drift());
     for columns in [60, 80, 100, 200] {
         let text = plain(&object_text(&web, &view(columns)));
         let mut owners = 0;
@@ -90,7 +90,12 @@ fn owners_are_near_their_values_at_every_width() {
 #[test]
 fn the_sentence_about_readiness_is_broken_at_blanks() {
     let message = "1 of 2 replicas are updated: Pod web-7d9c: no node is suitable: 0/3 nodes are available: 3 node(s) did not match";
-    let mut web = object((APPS, "Deployment"), "web", ("web.yaml", 1), ObjectVerdict::Update(fields(Vec::new())));
+    let mut web = object(
+        (APPS, "Deployment"),
+        "web",
+        ("web.yaml", 1),
+        ObjectDiff { action: Action::Update, ..fields(Vec::new()) },
+    );
     web.run.readiness = serde_json::from_value(json!({"state": "inProgress", "message": message})).unwrap();
     let report = Report::observed(Command::Status, vec![web]);
     for columns in [40, 60, 100, 200] {
@@ -107,7 +112,7 @@ fn an_object_that_changed_since_the_plan_is_left_with_its_sign_and_said_once() {
         (APPS, "Deployment"),
         "web",
         ("web.yaml", 1),
-        ObjectVerdict::Update(fields(vec![change(&["spec", "a"], json!(1), json!(2))])),
+        fields(vec![change(&["spec", "a"], json!(1), json!(2))]).by_drift(),
     );
     let error =
         Diagnostic::new(Code::Conflict, "changed since the plan: left unchanged").with_hint("review the new plan");
@@ -142,7 +147,7 @@ fn the_same_change_of_many_objects_is_shown_once() {
     let bump = || change(&["metadata", "labels", "helm.sh/chart"], json!("shop-2.4.0"), json!("shop-2.4.1"));
     let one = |at: u32, more: Vec<FieldChange>| {
         let changes = [vec![bump()], more].concat();
-        object((APPS, "Deployment"), &format!("d{at}"), ("a.yaml", at), ObjectVerdict::Update(fields(changes)))
+        object((APPS, "Deployment"), &format!("d{at}"), ("a.yaml", at), fields(changes).by_drift())
     };
     let mut objects: Vec<ObjectReport> = (1..=30).map(|at| one(at, Vec::new())).collect();
     objects[2] = one(3, vec![change(&["spec", "replicas"], json!(2), json!(3))]);
@@ -180,7 +185,7 @@ fn the_same_conflict_of_many_objects_is_shown_once() {
         let Conflict { owner, .. } = object.diff.conflicts[0].clone();
         object.diff.conflicts.push(Conflict { path: path(&["spec", "paused"]), owner });
     }
-    objects[2].diff.changes.push(change(&["spec", "minReadySeconds"], json!(2), json!(3)).into());
+    objects[2].diff.changes.push(change(&["spec", "minReadySeconds"], json!(2), json!(3)));
     let report = Report::compared(Command::Diff, objects, &FailOn::default());
     let text = plain(&whole(&report, &view(100)));
     let expected = [
@@ -206,7 +211,7 @@ fn all_of_a_grant_is_shown_at_every_width() {
         json!({"apiGroups": ["admissionregistration.k8s.io"], "resources": resources, "verbs": [verb]})
     };
     let rules = change(&["rules"], json!([rule("patch")]), json!([rule("update")]));
-    let verdict = || ObjectVerdict::Update(fields(vec![rules.clone()]));
+    let verdict = || fields(vec![rules.clone()]).by_drift();
     let hooks = object(("rbac.authorization.k8s.io/v1", "Role"), "hooks", ("a.yaml", 1), verdict());
     let shown = |columns: usize| plain(&object_text(&hooks, &view(columns)));
     let expected = [
@@ -290,7 +295,7 @@ fn a_replacement_that_is_not_allowed_needs_attention() {
 fn all_of_an_object_to_be_created_is_shown_on_request() {
     let desired =
         json!({"kind": "Secret", "data": {"pin": {"redacted": "#1"}}, "stringData": {"evil": "a\n+ b\u{1b}[2J"}});
-    let verdict = ObjectVerdict::Create { desired: desired.into(), evidence: Evidence::Server };
+    let verdict = ObjectDiff::create(desired, Evidence::Server);
     let secret = object(("v1", "Secret"), "pin", ("a.yaml", 1), verdict);
     assert_eq!(plain(&object_text(&secret, &view(100))).lines().count(), 1);
     let text = plain(&object_text(&secret, &View { full: true, ..view(100) }));
@@ -303,7 +308,7 @@ fn all_of_an_object_to_be_created_is_shown_on_request() {
 #[test]
 fn the_code_of_an_error_is_said_once() {
     let shown = |code: Code, message: &str| {
-        let unknown = ObjectVerdict::Unknown(Diagnostic::new(code, message));
+        let unknown = ObjectDiff::unknown(Diagnostic::new(code, message));
         plain(&object_text(&object(("v1", "ConfigMap"), "it", ("a.yaml", 1), unknown), &view(100)))
     };
     let text = shown(Code::Forbidden, "the user cannot list resource \"configmaps\" (403 Forbidden)");
@@ -316,20 +321,18 @@ fn long_values_and_many_changes_are_cut_and_counted() {
     let lines = |salt: usize| (0..400).map(|at| format!("line {}\n", at * salt)).collect::<Vec<_>>().concat();
     let long = change(&["data", "long"], json!(lines(1)), json!(lines(2)));
     let text = plain(&object_text(
-        &object(("v1", "ConfigMap"), "it", ("a.yaml", 1), ObjectVerdict::Update(fields(vec![long]))),
+        &object(("v1", "ConfigMap"), "it", ("a.yaml", 1), fields(vec![long]).by_drift()),
         &view(100),
     ));
     assert!(text.lines().count() < 50 && text.contains(" more lines: --full"), "{text}");
     let many = (0..500).map(|at| change(&["data", &format!("key{at:03}")], json!("a"), json!("b"))).collect();
-    let text = plain(&object_text(
-        &object(("v1", "ConfigMap"), "it", ("a.yaml", 1), ObjectVerdict::Update(fields(many))),
-        &view(100),
-    ));
+    let text =
+        plain(&object_text(&object(("v1", "ConfigMap"), "it", ("a.yaml", 1), fields(many).by_drift()), &view(100)));
     assert!(text.contains("… 400 more changes: --full"), "{text}");
     let side = |word: &str| json!(format!("{} {word} {}", "x".repeat(500), "y".repeat(500)));
     let wide = change(&["data", "wide"], side("old"), side("new"));
     let text = plain(&object_text(
-        &object(("v1", "ConfigMap"), "it", ("a.yaml", 1), ObjectVerdict::Update(fields(vec![wide]))),
+        &object(("v1", "ConfigMap"), "it", ("a.yaml", 1), fields(vec![wide]).by_drift()),
         &view(100),
     ));
     assert!(text.contains("old") && text.contains("new") && text.lines().all(|line| width(line) <= 100), "{text}");
@@ -344,7 +347,7 @@ fn hostile_names_and_values_stay_on_their_lines() {
         by("it → is", change(&["data", "b"], json!("…/web:1  by kubectl"), json!("x"))),
         change(&["data", "json"], json!(json!({evil: 1}).to_string()), json!(json!({evil: 2}).to_string())),
     ];
-    let mut hostile = object(("v1", "ConfigMap"), "it", ("a\u{1b}.yaml", 1), ObjectVerdict::Update(fields(changes)));
+    let mut hostile = object(("v1", "ConfigMap"), "it", ("a\u{1b}.yaml", 1), fields(changes).by_drift());
     hostile.messages.warnings.push(evil.to_owned());
     let report = Report::compared(Command::Diff, vec![hostile], &FailOn::default());
     for columns in [1, 20, 60, 100] {
@@ -362,7 +365,7 @@ fn hostile_names_and_values_stay_on_their_lines() {
 #[test]
 fn equal_warnings_of_objects_in_sync_are_shown_once() {
     let objects = (0..4).map(|at| {
-        let verdict = ObjectVerdict::InSync(FieldDiff::none(Evidence::Proven));
+        let verdict = ObjectDiff::in_sync(Evidence::Proven);
         let mut object = object(("policy/v1", "PodDisruptionBudget"), &format!("p{at}"), ("a.yaml", at), verdict);
         object.messages.warnings.push("it is deprecated".to_owned());
         object

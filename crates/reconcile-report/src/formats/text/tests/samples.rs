@@ -3,12 +3,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use reconcile_core::compare::{Class, Conflict, Evidence, FieldChange, FieldDiff, ObjectVerdict, Reason, Replacement};
+use reconcile_core::compare::{Action, Class, Conflict, Evidence, FieldChange, ObjectDiff, Replacement};
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::manifest::{LEFT_OUT, Source};
 use reconcile_core::owners::{AuditAnswer, Owner};
 use serde_json::{Value, json};
-use structured_merge::{FieldPath, GroupVersionKind, ObjectKey, Op, Operation, PathElement, Scalar};
+use structured_merge::{Change, FieldPath, GroupVersionKind, ObjectKey, Op, Operation, PathElement, Scalar};
 
 use crate::model::{Command, FailOn, ObjectReport, Report};
 use crate::view::View;
@@ -37,17 +37,7 @@ pub(super) fn change(steps: &[&str], live: Value, desired: Value) -> FieldChange
         _ => (Op::Change, Class::Pending),
     };
     let some = |value: Value| (!value.is_null()).then_some(value);
-    FieldChange {
-        path: path(steps),
-        op,
-        class,
-        side: class.side(),
-        base: None,
-        live: some(live),
-        desired: some(desired),
-        managers: Vec::new(),
-        defaulted: Vec::new(),
-    }
+    FieldChange::new(Change { path: path(steps), op, from: some(live), to: some(desired) }, class)
 }
 
 pub(super) fn by(manager: &str, change: FieldChange) -> FieldChange {
@@ -56,15 +46,15 @@ pub(super) fn by(manager: &str, change: FieldChange) -> FieldChange {
     FieldChange { class, side: class.side(), managers: vec![owner(manager, "Update", subresource)], ..change }
 }
 
-pub(super) fn object(kind: (&str, &str), name: &str, place: (&str, u32), verdict: ObjectVerdict) -> ObjectReport {
+pub(super) fn object(kind: (&str, &str), name: &str, place: (&str, u32), verdict: ObjectDiff) -> ObjectReport {
     let namespace = (kind.1 != "CustomResourceDefinition").then(|| "shop".to_owned());
     let key = ObjectKey { gvk: GroupVersionKind::new(kind.0, kind.1), namespace, name: name.to_owned() };
     let source = Some(Source { file: place.0.into(), line: place.1, template: None, document: 1, items: Vec::new() });
     ObjectReport { source, ..ObjectReport::unwanted(&key, verdict) }
 }
 
-pub(super) fn fields(changes: Vec<FieldChange>) -> FieldDiff {
-    FieldDiff { changes, ..FieldDiff::none(Evidence::Server) }
+pub(super) fn fields(changes: Vec<FieldChange>) -> ObjectDiff {
+    ObjectDiff { changes, ..ObjectDiff::in_sync(Evidence::Server) }
 }
 
 pub(super) const APPS: &str = "apps/v1";
@@ -96,7 +86,7 @@ pub(super) fn web() -> ObjectReport {
             ),
         ),
     ];
-    object((APPS, "Deployment"), "web", ("deploy/web.yaml", 12), ObjectVerdict::Update(fields(changes)))
+    object((APPS, "Deployment"), "web", ("deploy/web.yaml", 12), fields(changes).by_drift())
 }
 
 pub(super) fn settings() -> ObjectReport {
@@ -120,18 +110,13 @@ pub(super) fn settings() -> ObjectReport {
         ),
         change(&["data", "日本語"], json!("データベース"), json!("データストア")),
     ];
-    object(("v1", "ConfigMap"), "web", ("deploy/web.yaml", 33), ObjectVerdict::Update(fields(changes)))
+    object(("v1", "ConfigMap"), "web", ("deploy/web.yaml", 33), fields(changes).by_drift())
 }
 
 pub(super) fn created() -> ObjectReport {
     let desired =
         json!({"spec": {"replicas": 2, "template": {"spec": {"containers": [{"image": "shop/worker:4.1"}]}}}});
-    object(
-        (APPS, "Deployment"),
-        "worker",
-        ("deploy/worker.yaml", 1),
-        ObjectVerdict::Create { desired: desired.into(), evidence: Evidence::Server },
-    )
+    object((APPS, "Deployment"), "worker", ("deploy/worker.yaml", 1), ObjectDiff::create(desired, Evidence::Server))
 }
 
 pub(super) fn replaced() -> ObjectReport {
@@ -141,16 +126,12 @@ pub(super) fn replaced() -> ObjectReport {
         json!("shop/web:1.3"),
     );
     let hint = "pass `--replace=immutable` to delete and recreate it";
-    let reason = Reason {
-        replacement: Replacement::NeedsFlag,
-        text: "`spec.template` cannot be changed".to_owned(),
-        hint: Some(hint.to_owned()),
-    };
     object(
         ("batch/v1", "Job"),
         "migrate",
         ("deploy/migrate.yaml", 3),
-        ObjectVerdict::Replace { fields: fields(vec![image]), reason },
+        ObjectDiff { action: Action::Replace, replacement: Some(Replacement::NeedsFlag), ..fields(vec![image]) }
+            .because("`spec.template` cannot be changed".to_owned(), Some(hint.to_owned())),
     )
 }
 
@@ -164,8 +145,8 @@ pub(super) fn conflicting() -> ObjectReport {
         ..replicas
     };
     let conflicts = vec![Conflict { path: replicas.path.clone(), owner: scaler }];
-    let diff = FieldDiff { conflicts, ..fields(vec![replicas]) };
-    object((APPS, "Deployment"), "api", ("deploy/api.yaml", 1), ObjectVerdict::Update(diff))
+    let diff = ObjectDiff { conflicts, ..fields(vec![replicas]) };
+    object((APPS, "Deployment"), "api", ("deploy/api.yaml", 1), diff.by_drift())
 }
 
 /// Objects of a namespace that does not exist.
@@ -174,7 +155,7 @@ pub(super) fn homeless() -> impl Iterator<Item = ObjectReport> {
         let error = Diagnostic::new(Code::NotFound, "namespace `kyverno` does not exist")
             .with_hint("add a manifest for it, or pass `--create-namespace`");
         let kind = if at % 5 == 0 { "ServiceAccount" } else { "ConfigMap" };
-        object(("v1", kind), &format!("kyverno-{at}"), ("kyverno.yaml", 70 + 22 * at), ObjectVerdict::Unknown(error))
+        object(("v1", kind), &format!("kyverno-{at}"), ("kyverno.yaml", 70 + 22 * at), ObjectDiff::unknown(error))
     })
 }
 
@@ -186,12 +167,8 @@ pub(super) fn quiet() -> impl Iterator<Item = ObjectReport> {
             base: None,
             ..change(&["spec", "ports", "[name=http]", "targetPort"], json!(5775), json!(0))
         };
-        let mut object = object(
-            ("v1", "Service"),
-            &format!("quiet-{at}"),
-            ("deploy/quiet.yaml", at),
-            ObjectVerdict::InSync(fields(vec![kept])),
-        );
+        let mut object =
+            object(("v1", "Service"), &format!("quiet-{at}"), ("deploy/quiet.yaml", at), fields(vec![kept]).by_drift());
         object.messages.warnings.push(format!("{LEFT_OUT}: `status`"));
         object
     })
@@ -225,14 +202,14 @@ pub(super) fn definition() -> ObjectReport {
         CRD,
         "helmreleases.helm.toolkit.fluxcd.io",
         ("/home/me/shop/gotk.yaml", 1032),
-        ObjectVerdict::Update(fields(vec![label, versions])),
+        fields(vec![label, versions]).by_drift(),
     )
 }
 
 pub(super) fn secret() -> ObjectReport {
     let value = |number: &str| json!({"redacted": number});
     let changes = vec![by("kubectl-edit", change(&["data", "tls.key"], value("#1"), value("#2")))];
-    object(("v1", "Secret"), "tls", ("deploy/tls.yaml", 1), ObjectVerdict::Update(fields(changes)))
+    object(("v1", "Secret"), "tls", ("deploy/tls.yaml", 1), fields(changes).by_drift())
 }
 
 pub(super) fn report() -> Report {

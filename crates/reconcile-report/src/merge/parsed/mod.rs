@@ -7,9 +7,9 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeSeed, Error as _, IgnoredAny, IntoDeserializer as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-use crate::model::object::bounded_value::begin_document;
 use crate::model::report::{Fixed, api_version};
 use crate::model::{Report, Verdict};
+use reconcile_core::bounded_value::begin_document;
 
 /// The reports of a file.
 #[derive(Debug)]

@@ -93,6 +93,7 @@ impl Inputs {
         let name = name_without_credentials(name);
         match content {
             Ok(bytes) => self.read.push(Input::new(name, bytes)),
+            Err(_) if name.is_empty() => self.diagnostics.push(Diagnostic::general("the name of a file is empty")),
             Err(reason) => self.diagnostics.push(Diagnostic::of_file(&name, format!("cannot be read: {reason}"))),
         }
     }
@@ -170,8 +171,14 @@ impl Inputs {
     }
 }
 
-fn is_configuration(path: &Path) -> bool {
+pub(super) fn is_configuration(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name == CONFIGURATION)
+}
+
+/// Returns true for a file that is read when its directory is.
+pub(super) fn is_manifest(path: &Path) -> bool {
+    let ending = path.extension();
+    !is_configuration(path) && ending.is_some_and(|ending| ending == "yaml" || ending == "yml" || ending == "json")
 }
 
 /// Returns true for the description of a chart, which makes its directory one.
@@ -255,12 +262,10 @@ impl Walk {
     }
 
     fn entry(&mut self, path: &Path) -> io::Result<()> {
-        let is_manifest = !is_configuration(path)
-            && path.extension().is_some_and(|ending| ending == "yaml" || ending == "yml" || ending == "json");
         let metadata = match fs::metadata(path) {
             Ok(metadata) if metadata.is_dir() && self.recursive => metadata,
             Ok(metadata) if metadata.is_dir() => return Ok(()),
-            metadata if is_manifest => metadata?,
+            metadata if is_manifest(path) => metadata?,
             _ => return Ok(()),
         };
         if path.is_symlink()

@@ -4,18 +4,17 @@ mod edited_file;
 #[cfg(test)]
 mod tests;
 
+use reconcile_core::compare::FieldChange;
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::manifest::Source;
 use schemars::JsonSchema;
 use serde::Serialize;
 use structured_merge::ObjectKey;
 
-use crate::formats::json::document;
 use crate::model::diagnostic::{DiagnosticEntry, of_run};
 use crate::model::identity::{self, KeyFields};
 use crate::model::{
-    ChangeReport, ClusterInfo, EXIT_DRIFT, EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_INVALID, EXIT_SUCCESS,
-    EXIT_UNREACHABLE, Failure,
+    ClusterInfo, EXIT_DRIFT, EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_INVALID, EXIT_SUCCESS, EXIT_UNREACHABLE, Failure,
 };
 use crate::words::styled::{Role, Styled};
 use crate::words::value::number::counted;
@@ -48,23 +47,9 @@ pub struct PullReport {
     /// The cluster; absent if it was not reached.
     #[serde(skip_serializing_if = "Option::is_none")]
     cluster: Option<ClusterInfo>,
-    /// The files that are edited.
-    files: Vec<EditedFile>,
-    /// The objects with chosen changes.
-    objects: Vec<PulledObject>,
-    /// The other overlays that an edited base is a part of, each with what changes in it.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    overlays: Vec<OtherOverlay>,
-    /// The chosen objects that do not exist. Their manifests stay as they are.
-    missing: Vec<MissingObject>,
-    /// Values of Secrets that differ and were not chosen by name.
-    secrets: usize,
-    /// Warnings about the run, such as patterns that match nothing.
-    warnings: Vec<String>,
-    /// Errors in the input, of the run as a whole, or of objects that could not be compared.
-    #[serde(serialize_with = "of_run")]
-    #[schemars(with = "Vec<DiagnosticEntry<'static>>")]
-    errors: Vec<Diagnostic>,
+    /// The result of the run.
+    #[serde(flatten)]
+    pub pulled: Pulled,
 }
 
 /// An object with its chosen changes.
@@ -96,7 +81,7 @@ pub struct MissingObject {
 pub struct PulledChange {
     /// The difference.
     #[serde(flatten)]
-    pub change: ChangeReport,
+    pub change: FieldChange,
     /// True if the manifest has the live value now, or would have it.
     pub accepted: bool,
     /// The reason why not.
@@ -113,88 +98,59 @@ pub struct PulledChange {
     pub how: Option<&'static str>,
 }
 
-/// The result of a run, of which the report is made.
-#[derive(Debug, Default)]
+/// The result of a run.
+#[derive(Debug, Default, Serialize, JsonSchema)]
 pub struct Pulled {
     /// The files that are edited.
     pub files: Vec<EditedFile>,
     /// The objects with chosen changes.
     pub objects: Vec<PulledObject>,
-    /// The chosen objects that do not exist.
+    /// The other overlays that an edited base is a part of, each with what changes in it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub overlays: Vec<OtherOverlay>,
+    /// The chosen objects that do not exist. Their manifests stay as they are.
     pub missing: Vec<MissingObject>,
-    /// Number of values of Secrets that differ and were not chosen by name.
+    /// Values of Secrets that differ and were not chosen by name.
     pub secrets: usize,
-    /// Warnings about the run.
+    /// Warnings about the run, such as patterns that match nothing.
     pub warnings: Vec<String>,
-    /// The objects that could not be compared, and other errors.
+    /// Errors in the input, of the run as a whole, or of objects that could not be compared.
+    #[serde(serialize_with = "of_run")]
+    #[schemars(with = "Vec<DiagnosticEntry<'static>>")]
     pub errors: Vec<Diagnostic>,
     /// True if the run is incomplete because of them.
+    #[serde(skip)]
     pub is_incomplete: bool,
-    /// The other overlays that an edited base is a part of.
-    pub overlays: Vec<OtherOverlay>,
 }
 
 impl PullReport {
     /// The report, with the exit code that follows from it.
     pub fn new(pulled: Pulled, dry_run: bool, cluster: ClusterInfo) -> Self {
-        let Pulled { files, objects, missing, secrets, warnings, errors, is_incomplete, overlays } = pulled;
-        let mut changes = objects.iter().flat_map(|object| &object.changes);
+        let mut changes = pulled.objects.iter().flat_map(|object| &object.changes);
+        let is_refused = changes.any(|change| !change.accepted && !change.is_declined);
         let exit_code = match () {
-            () if is_incomplete || changes.any(|change| !change.accepted && !change.is_declined) => EXIT_INCOMPLETE,
-            () if dry_run && !files.is_empty() => EXIT_DRIFT,
+            () if pulled.is_incomplete || is_refused => EXIT_INCOMPLETE,
+            () if dry_run && !pulled.files.is_empty() => EXIT_DRIFT,
             () => EXIT_SUCCESS,
         };
-        let cluster = Some(cluster);
-        Self {
-            cluster,
-            files,
-            objects,
-            overlays,
-            missing,
-            secrets,
-            warnings,
-            errors,
-            ..Self::empty(exit_code, dry_run)
-        }
+        Self::with(exit_code, dry_run, Some(cluster), pulled)
     }
 
     /// The report of a run that ended before it compared anything.
     pub fn stopped(Failure { verdict, diagnostics }: Failure, dry_run: bool) -> Self {
-        Self { errors: diagnostics, ..Self::empty(verdict.exit_code(false), dry_run) }
+        let pulled = Pulled { errors: diagnostics, ..Pulled::default() };
+        Self::with(verdict.exit_code(false), dry_run, None, pulled)
     }
 
-    fn empty(exit_code: u8, dry_run: bool) -> Self {
-        Self {
-            api_version: "kubectl-reconcile/v1",
-            kind: "PullReport",
-            command: "pull",
-            exit_code,
-            dry_run,
-            cluster: None,
-            files: Vec::new(),
-            objects: Vec::new(),
-            overlays: Vec::new(),
-            missing: Vec::new(),
-            secrets: 0,
-            warnings: Vec::new(),
-            errors: Vec::new(),
-        }
-    }
-
-    /// The objects that could not be compared, and other errors.
-    pub fn errors(&self) -> &[Diagnostic] {
-        &self.errors
-    }
-
-    /// The report as JSON.
-    pub fn json(&self) -> String {
-        document(self)
+    fn with(exit_code: u8, dry_run: bool, cluster: Option<ClusterInfo>, pulled: Pulled) -> Self {
+        let api_version = "kubectl-reconcile/v1";
+        Self { api_version, kind: "PullReport", command: "pull", exit_code, dry_run, cluster, pulled }
     }
 
     /// The edits as a patch.
     pub fn patch(&self) -> Styled {
         let mut text = Styled::new();
-        for file in &self.files {
+        for file in &self.pulled.files {
             text.append(file.patch());
         }
         text
@@ -203,37 +159,35 @@ impl PullReport {
     /// The changes that were not taken, and the counts.
     pub fn summary(&self) -> Styled {
         let mut text = Styled::new();
-        for object in &self.objects {
+        let Pulled { files, objects, overlays, secrets, .. } = &self.pulled;
+        for object in objects {
             for change in object.changes.iter().filter(|change| !change.accepted) {
                 let reason = change.reason.clone().unwrap_or_default();
                 text.push(Role::Error, "not pulled: ");
                 text.push(Role::Name, object.key.to_string());
                 text.push(Role::Plain, format!(" {}: {reason}", change.change.path));
-                text.push(Role::Note, format!("  {}", object.source));
-                text.line_end();
+                text.line(Role::Note, format!("  {}", object.source));
             }
         }
-        for overlay in &self.overlays {
+        for overlay in overlays {
             text.append(overlay.text(self.dry_run));
         }
-        if self.secrets > 0 {
-            let values = counted(self.secrets, "secret value differs", "secret values differ");
-            text.push(Role::Note, format!("{values}, and secret values are not pulled"));
-            text.line_end();
+        if *secrets > 0 {
+            let values = counted(*secrets, "secret value differs", "secret values differ");
+            text.line(Role::Note, format!("{values}, and secret values are not pulled"));
         }
         let (accepted, refused): (Vec<&PulledChange>, Vec<&PulledChange>) =
-            self.objects.iter().flat_map(|object| &object.changes).partition(|change| change.accepted);
+            objects.iter().flat_map(|object| &object.changes).partition(|change| change.accepted);
         let verb = if self.dry_run { "would pull" } else { "pulled" };
         let sentence = match (accepted.len(), refused.len()) {
             (0, 0) => "nothing to pull".to_owned(),
             (0, 1..) => format!("{verb} no change"),
             (changes, _) => {
-                let files = counted(self.files.len(), "file", "files");
+                let files = counted(files.len(), "file", "files");
                 format!("{verb} {} into {files}", counted(changes, "change", "changes"))
             }
         };
-        text.push(Role::Plain, sentence);
-        text.line_end();
+        text.line(Role::Plain, sentence);
         text
     }
 }

@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::Value;
 use structured_merge::{ObjectKey, Ownership};
 
-use crate::formats::json;
+use crate::model::identity::KeyFields;
 use crate::model::{Audited, AuditedItem, Verdict};
 use crate::view::View;
 use crate::words::styled::{Role, Styled};
@@ -69,10 +69,7 @@ impl BlamedObject {
                 (Vec::new(), Some(BlameError { reason, message }))
             }
         };
-        let api_version = key.gvk.api_version();
-        let kind = key.gvk.kind.clone();
-        let namespace = key.namespace.clone();
-        let name = key.name.clone();
+        let KeyFields { api_version, kind, namespace, name } = key.into();
         let times = ObjectTimes::default();
         Self { context: None, api_version, kind, namespace, name, fields, error, key: key.clone(), times }
     }
@@ -125,19 +122,13 @@ impl Audited for BlamedObject {
     }
 }
 
-/// `-o json`: an array of the objects.
-pub fn json(objects: &[BlamedObject]) -> String {
-    json::document(&objects)
-}
-
 /// `-o text`: a YAML document for each object that could be read.
 pub fn text(objects: &[BlamedObject], view: &View) -> Styled {
     let shown: Vec<&BlamedObject> = objects.iter().filter(|object| !object.fields.is_empty()).collect();
     let mut text = Styled::new();
     for (at, object) in shown.iter().enumerate() {
         if at > 0 {
-            text.push(Role::Note, "---");
-            text.line_end();
+            text.line(Role::Note, "---");
         }
         text.append(lines(&object.fields, view));
     }
@@ -207,9 +198,8 @@ fn row(manifest: Option<InManifest>, owner: &str, content: &str, column: usize, 
         taken = taken.saturating_add(2);
     }
     text.push(Role::Note, format!("{owner}{}", " ".repeat(padding)));
-    let most = if view.full { usize::MAX } else { view.width.saturating_sub(taken).max(NARROWEST) };
-    text.push(Role::Plain, if width(content) > most { middle_cut(content, most) } else { content.to_owned() });
-    text.line_end();
+    let most = view.most(view.width.saturating_sub(taken).max(NARROWEST));
+    text.line(Role::Plain, if width(content) > most { middle_cut(content, most) } else { content.to_owned() });
     text
 }
 

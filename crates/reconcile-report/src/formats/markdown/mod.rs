@@ -7,11 +7,11 @@ mod details;
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use reconcile_core::compare::Action;
+use reconcile_core::compare::{Action, FieldChange};
 use reconcile_core::text::{one_line, visible};
 
 use crate::groups::{self, Entry, Shows};
-use crate::model::{ChangeReport, Command, ContextReport, Level, ObjectReport, Reports};
+use crate::model::{Command, ContextReport, Level, ObjectReport, Reports};
 use crate::view::View;
 use crate::words::findings::{EFFECT, Finding, IGNORED, WARNING, of_object, of_run, own_location};
 use crate::words::parts::{Part, has_parts, is_divided, split};
@@ -39,11 +39,11 @@ pub fn render(reports: &Reports, view: &View) -> String {
         comment.push(&format!("\n- {}\n", code(&describe::message(warning))));
     }
     let several = reports.only().is_none();
-    let parts: Vec<Vec<MarkdownPart<'_>>> = contexts.iter().map(|one| MarkdownPart::all(one, view)).collect();
+    let parts: Vec<Vec<PartOfReport<'_>>> = contexts.iter().map(|one| parts_of(one, view)).collect();
     let entries: Vec<Vec<(Option<Part>, Vec<Entry<'_>>)>> = contexts
         .iter()
         .zip(&parts)
-        .map(|(one, parts)| parts.iter().map(|part| (part.part, entries(one, &part.objects, view))).collect())
+        .map(|(one, parts)| parts.iter().map(|(part, objects)| (*part, entries(one, objects, view))).collect())
         .collect();
     for (one, entries) in contexts.iter().zip(&entries) {
         if several {
@@ -90,20 +90,14 @@ fn head(comment: &mut Comment, one: &ContextReport, parts: &[(Option<Part>, Vec<
         comment.push(&format!("\n- {level}{}{}\n", code(&found.message), placed(found, view)));
     }
     for (part, entries) in parts.iter().filter(|(_, entries)| !entries.is_empty()) {
-        match part {
-            None => table(comment, one, entries, view),
-            // What a change leaves alone is folded.
-            Some(part @ Part::Drifted) => {
-                let is_folded = comment.begin_fold(part.heading());
-                table(comment, one, entries, view);
-                if is_folded {
-                    comment.end_fold();
-                }
-            }
-            Some(part) => {
-                comment.push(&format!("\n**{}**\n", part.heading()));
-                table(comment, one, entries, view);
-            }
+        // What a change leaves alone is folded.
+        let is_folded = *part == Some(Part::Drifted) && comment.begin_fold(Part::Drifted.heading());
+        if let Some(part) = part.filter(|part| *part != Part::Drifted) {
+            comment.push(&format!("\n**{}**\n", part.heading()));
+        }
+        table(comment, one, entries, view);
+        if is_folded {
+            comment.end_fold();
         }
     }
 }
@@ -115,25 +109,20 @@ fn entries<'r>(one: &ContextReport, objects: &'r [Cow<'r, ObjectReport>], view: 
 }
 
 /// The objects of a part of a report.
-struct MarkdownPart<'r> {
-    part: Option<Part>,
-    objects: Vec<Cow<'r, ObjectReport>>,
-}
+type PartOfReport<'r> = (Option<Part>, Vec<Cow<'r, ObjectReport>>);
 
-impl<'r> MarkdownPart<'r> {
-    /// The parts of a report; one without a name if nothing divides it.
-    fn all(one: &'r ContextReport, view: &View) -> Vec<Self> {
-        let is_shown = |object: &&ObjectReport| {
-            object.diff.action != Action::None || of_object(None, object, one.report.command).next().is_some()
-        };
-        let objects: Vec<&ObjectReport> = view.sorted(&one.report).into_iter().filter(is_shown).collect();
-        let parts = if has_parts(&one.report) { split(&objects) } else { Vec::new() };
-        if is_divided(parts.iter().map(|(part, _)| *part)) {
-            let owned = |objects: Vec<ObjectReport>| objects.into_iter().map(Cow::Owned).collect();
-            return parts.into_iter().map(|(part, objects)| Self { part, objects: owned(objects) }).collect();
-        }
-        vec![Self { part: None, objects: objects.into_iter().map(Cow::Borrowed).collect() }]
+/// The parts of a report; one without a name if nothing divides it.
+fn parts_of<'r>(one: &'r ContextReport, view: &View) -> Vec<PartOfReport<'r>> {
+    let is_shown = |object: &&ObjectReport| {
+        object.diff.action != Action::None || of_object(None, object, one.report.command).next().is_some()
+    };
+    let objects: Vec<&ObjectReport> = view.sorted(&one.report).into_iter().filter(is_shown).collect();
+    let parts = if has_parts(&one.report) { split(&objects) } else { Vec::new() };
+    if is_divided(parts.iter().map(|(part, _)| *part)) {
+        let owned = |objects: Vec<ObjectReport>| objects.into_iter().map(Cow::Owned).collect();
+        return parts.into_iter().map(|(part, objects)| (part, owned(objects))).collect();
     }
+    vec![(None, objects.into_iter().map(Cow::Borrowed).collect())]
 }
 
 /// The parts of objects that a comment shows.
@@ -142,12 +131,8 @@ struct InMarkdown {
 }
 
 impl Shows for InMarkdown {
-    fn change(&self, change: &ChangeReport) -> bool {
+    fn change(&self, change: &FieldChange) -> bool {
         !change.path.elements().is_empty()
-    }
-
-    fn warnings<'o>(&self, object: &'o ObjectReport) -> Vec<&'o str> {
-        object.messages.warnings.iter().map(String::as_str).collect()
     }
 
     fn more(&self, object: &ObjectReport) -> bool {
@@ -166,11 +151,8 @@ fn placed(found: &Finding<'_>, view: &View) -> String {
     format!(" at {}", code(&place))
 }
 
-/// Writes the table, unless it has no rows.
+/// Writes the table.
 fn table(comment: &mut Comment, one: &ContextReport, entries: &[Entry<'_>], view: &View) {
-    if entries.is_empty() {
-        return;
-    }
     comment.push("\n| | object | state | findings | location |\n| --- | --- | --- | --- | --- |\n");
     let command = one.report.command;
     for entry in entries {
@@ -224,7 +206,7 @@ fn in_brief(object: &ObjectReport, command: Command) -> String {
     let count = found.len().saturating_add(conflicts.len());
     let first = found.first().map(|first| {
         let is_it =
-            |change: &&ChangeReport| first.is_change && !first.path.is_empty() && change.path.to_string() == first.path;
+            |change: &&FieldChange| first.is_change && !first.path.is_empty() && change.path.to_string() == first.path;
         let change = object.diff.changes.iter().find(is_it);
         change.map_or_else(|| one_line(&first.message, CELL), describe::brief)
     });

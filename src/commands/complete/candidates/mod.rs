@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use clap::{Arg, Command, FromArgMatches as _, ValueHint};
 use clap_complete::engine::{ArgValueCandidates, ArgValueCompleter, CompletionCandidate};
 
-use crate::cli::ConnectionArgs;
+use crate::cli::ConnectOptions;
 
 /// The shell completes the names of files.
 const FILES: u8 = 0;
@@ -105,7 +105,7 @@ pub(crate) fn complete(program: &Command, words: &[String], known: &Known) -> Co
 }
 
 /// The connection that the words before the last one choose, where their command has one.
-pub(crate) fn connection_of(program: &Command, words: &[String]) -> Option<ConnectionArgs> {
+pub(crate) fn connection_of(program: &Command, words: &[String]) -> Option<ConnectOptions> {
     let before = split(words).1;
     let command = program.find_subcommand(before.first()?)?;
     let has = |flag: &str| command.get_arguments().any(|arg| arg.get_long() == Some(flag));
@@ -119,7 +119,7 @@ pub(crate) fn connection_of(program: &Command, words: &[String]) -> Option<Conne
     };
     let line = std::iter::once(PROGRAM).chain(before.iter().filter(is_known).map(String::as_str));
     let matches = program.clone().ignore_errors(true).try_get_matches_from(line).ok()?;
-    ConnectionArgs::from_arg_matches(matches.subcommand()?.1).ok()
+    ConnectOptions::from_arg_matches(matches.subcommand()?.1).ok()
 }
 
 /// The text that the shell reads.

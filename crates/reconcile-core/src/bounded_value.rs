@@ -4,10 +4,11 @@
 use std::cell::Cell;
 use std::fmt;
 
-use reconcile_core::manifest::Packed;
 use serde::Deserializer;
 use serde::de::{DeserializeSeed, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
+
+use crate::manifest::Packed;
 
 /// The most memory of all values of one document, in bytes.
 const MEMORY: usize = 512 << 20;
@@ -22,11 +23,11 @@ thread_local! {
 }
 
 /// Begins another document, whose values are counted from zero.
-pub(crate) fn begin_document() {
+pub fn begin_document() {
     TAKEN.set(0);
 }
 
-/// The same for a value that may be an object as a whole.
+/// Reads a value that is present and may be an object as a whole.
 pub(crate) fn present_packed<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Packed>, D::Error> {
     Counted.deserialize(deserializer).map(|value| Some(Packed::tree(value)))
 }

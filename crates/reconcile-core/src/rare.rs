@@ -1,10 +1,15 @@
-//! Parts of reports that are nearly always empty.
+//! Parts of objects that are nearly always empty.
 
 use std::ops::{Deref, DerefMut};
 
 use serde::{Serialize, Serializer};
 
-/// A part of an object that is empty for most objects of a report, and takes one word then.
+/// Returns true for a count of nothing, which a report leaves out.
+pub fn is_zero<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+/// A part of an object that is empty for most objects of a run, and takes one word then.
 #[derive(Clone, Debug)]
 pub struct Rare<T>(Option<Box<T>>);
 
@@ -15,8 +20,13 @@ pub trait MayBeEmpty: Clone + PartialEq + 'static {
 }
 
 impl<T: MayBeEmpty> Rare<T> {
+    /// Returns true if no memory is taken for the part.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+
     /// Frees the memory of a part that is empty.
-    pub(crate) fn shrink(&mut self) {
+    pub fn shrink(&mut self) {
         self.0.take_if(|part| **part == *T::empty());
     }
 }
@@ -48,6 +58,12 @@ impl<T: MayBeEmpty> DerefMut for Rare<T> {
     }
 }
 
+impl<T: MayBeEmpty> PartialEq for Rare<T> {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
 impl<T: MayBeEmpty + Serialize> Serialize for Rare<T> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         (**self).serialize(to)
@@ -56,25 +72,32 @@ impl<T: MayBeEmpty + Serialize> Serialize for Rare<T> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::LazyLock;
+
     use super::*;
-    use crate::model::ObjectReport;
-    use crate::model::object::ObjectMessages;
+
+    #[derive(Clone, Debug, Default, PartialEq)]
+    struct Notes {
+        texts: Vec<String>,
+    }
+
+    impl MayBeEmpty for Notes {
+        fn empty() -> &'static Self {
+            static EMPTY: LazyLock<Notes> = LazyLock::new(Notes::default);
+            &EMPTY
+        }
+    }
 
     #[test]
     fn an_empty_part_takes_one_word() {
-        let mut messages = Rare::<ObjectMessages>::default();
-        messages.warnings.push("odd".to_owned());
-        messages.shrink();
-        assert_eq!(messages.warnings, ["odd"]);
-        messages.warnings.clear();
-        messages.shrink();
-        assert!(messages.0.is_none() && Rare::from(ObjectMessages::default()).0.is_none());
-        assert!(messages.warnings.is_empty());
-    }
-
-    /// There may be a hundred thousand of them.
-    #[test]
-    fn the_report_of_an_object_is_small() {
-        assert!(size_of::<ObjectReport>() <= 500, "{} bytes", size_of::<ObjectReport>());
+        assert_eq!(size_of::<Rare<Notes>>(), size_of::<usize>());
+        let mut notes = Rare::<Notes>::default();
+        notes.texts.push("odd".to_owned());
+        notes.shrink();
+        assert_eq!(notes.texts, ["odd"]);
+        notes.texts.clear();
+        notes.shrink();
+        assert!(notes.0.is_none() && Rare::from(Notes::default()).0.is_none());
+        assert!(notes.texts.is_empty());
     }
 }

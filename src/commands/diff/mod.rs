@@ -1,51 +1,38 @@
 //! `diff`: read desired, read current, compare, report.
 
+mod offline;
+
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use clap::{Args, ValueHint};
-use reconcile_core::compare::{
-    CompareContext, Decision, Membership, Policy, Redactor, holds_redacted, leave_out_nulls, offline,
-};
-use reconcile_core::effects;
-use reconcile_core::live::snapshot::Snapshot;
-use reconcile_core::live::{LiveState, Target};
+use reconcile_core::compare::Policy;
 use reconcile_core::manifest::{DesiredSet, ReleaseInfo};
+use reconcile_core::object::Shard;
 use reconcile_core::plan::{DependencyKind, Plan};
 use reconcile_report::formats::text::{self, explained};
 use reconcile_report::upgrade_warning;
-use reconcile_report::{
-    Baseline, ClusterInfo, Command, DroppedObject, FailOn, Failure, FormerObject, KnownDifferences, Report,
-};
-use serde_json::Value;
-use structured_merge::ObjectKey;
+use reconcile_report::{Baseline, ClusterInfo, Command, FailOn, Failure, KnownDifferences, Report};
 use tokio_util::sync::CancellationToken;
 
-use crate::cli::{CompareArgs, ConnectionArgs, InputArgs, OutputArgs, PruneArgs, ShardArgs, WaitTimeout};
+use crate::cli::{CompareArgs, ConnectOptions, InputArgs, OutputArgs, PruneArgs, ShardArgs, WaitTimeout};
 use crate::config::suggestion;
-use crate::engine::event::{Event, EventSink as _};
-use crate::engine::membership::Memberships;
 use crate::engine::prune::{Planned, Requested};
 use crate::engine::reconciliation::Reconciliation;
 use crate::engine::upgrade::refused_by_upgrade;
 use crate::live::admission::Admission;
-use crate::live::definitions::Definitions;
 use crate::live::early::EarlySubject;
-use crate::live::types::Types;
 use crate::output::Output;
 use crate::output::events::Events;
-use crate::run::audit_log::{AuditLogs, PluralNames, plural_names, usual_plural_names};
+use crate::run::audit_log::{AuditLogs, PluralNames, plural_names};
 use crate::run::base::{Base, allows_pruning};
-use crate::run::contexts::{Choice, chosen};
+use crate::run::contexts::ChosenContexts;
 use crate::run::driver::ContextCommand;
 use crate::run::earlier_runs::{PlanFile, baseline, digests, flags};
-use crate::run::former::{Former, formers, policy_of_formers};
 use crate::run::invocation::{Invocation, Run};
-use crate::run::reading::Reading;
-use crate::run::reading::captured::Captured;
+use crate::run::reading::captured::contexts;
 use crate::run::reading::stored::restores;
 use crate::run::settings::{Configured, Settings};
-use crate::run::setup::{Resolved, autoscalers, early_reads, policy, requested, resolved};
+use crate::run::setup::{early_reads, policy, requested};
 use crate::run::unmanaged::UnmanagedSearch;
 use crate::terminal::Closed;
 
@@ -148,7 +135,7 @@ pub struct DiffArgs {
     pub output: OutputArgs,
     /// Flags that select the cluster
     #[command(flatten)]
-    pub connection: ConnectionArgs,
+    pub connection: ConnectOptions,
 }
 
 struct Diff<'a> {
@@ -175,27 +162,23 @@ async fn diff(args: &DiffArgs, configured: Configured, output: &Output) -> Resul
     let policy = Policy { keeps_versions: output.shows_versions(), ..policy(&args.compare, settings)? };
     let set = requested(&args.prune, &args.input, args.shard.shard, &settings.configuration.expect)?;
     allows_pruning(&args.compare, set.is_some())?;
-    excluded(args, set.is_some(), output)?;
+    let contexts = allowed_contexts(args, set.is_some(), output)?;
     let restores =
         args.restores && restores(&args.input, &args.compare, args.prune.prune || args.prune.applyset.is_some())?;
     let base = Base::of(&args.compare, &args.input, &output.terminal).await?;
     let base = base.as_ref();
-    let invocation = Invocation::new(&args.connection, &args.input, output, settings).with_live().with_base(base);
-    let invocation = invocation.restoring(restores);
+    let invocation = Invocation::new(&args.connection, &args.input, output, settings);
+    let invocation = Invocation { has_live: true, base, restores, ..invocation };
     let baseline = args.baseline.as_deref().map(baseline).transpose()?;
-    let plan_file = args.save_plan.as_deref().map(|path| PlanFile::open(path, &args.connection)).transpose()?;
-    let audit_logs = AuditLogs::open(&args.audit_logs, &args.connection)?;
+    let plan_file = args.save_plan.as_deref().map(|path| PlanFile::open(path, &contexts)).transpose()?;
+    let audit_logs = AuditLogs::open(&args.audit_logs, &contexts)?;
     let diff = Diff { args, settings, policy, set, baseline, plan_file, audit_logs };
     match &args.live {
         Some(file) => {
-            let policy = &diff.policy;
-            let known = diff.known(None, base)?;
-            let inputs = Offline { file, policy, settings, known, base };
-            let (mut report, plurals) = without_cluster(args, inputs, output).await?;
-            diff.name_users(&mut report, &plurals, &CancellationToken::new()).await;
+            let report = diff.without_cluster(file, base, output).await?;
             Ok(invocation.reported(&diff, report))
         }
-        None => invocation.in_contexts(&diff).await,
+        None => invocation.in_contexts(contexts, &diff).await,
     }
 }
 
@@ -206,9 +189,7 @@ impl Diff<'_> {
         let known = baseline.of(cluster, base.is_some()).map_err(Failure::invalid)?;
         Ok(Some(known.of_input(baseline, |file| self.args.input.has_file(file))))
     }
-}
 
-impl Diff<'_> {
     /// Names the users whom the audit logs have.
     async fn name_users(&self, report: &mut Report, plurals: &PluralNames, stop: &CancellationToken) {
         let Report { objects, warnings, .. } = report;
@@ -239,8 +220,7 @@ impl ContextCommand for Diff<'_> {
         let plan = run.plan_with(&args.compare, desired, apply_set.as_ref().map(Planned::set)).await?;
         let digests = self.plan_file.as_ref().map(|_| digests(plan.targets()));
         let comparison = run.comparison(&args.compare, policy, &plan, &events);
-        // Namespaces and definitions of other shards are read, too: their changes affect the objects of this shard.
-        let plan = plan.shard(args.shard.shard, |need| need >= DependencyKind::Inside);
+        let plan = shard_to_compare(plan, args.shard.shard);
         let unmanaged = UnmanagedSearch::of(args.report_unmanaged.as_deref(), args.shard.shard, &gate, &plan, hooks)?;
         let plurals = plural_names(plan.targets());
         // What is requested first leaves first: a comparison may take a while before it waits.
@@ -286,6 +266,11 @@ impl ContextCommand for Diff<'_> {
     }
 }
 
+/// The objects of a shard. Namespaces and definitions of other shards are read, too: their changes affect the objects of this shard.
+fn shard_to_compare(plan: Plan, shard: Option<Shard>) -> Plan {
+    plan.shard(shard, |need| need >= DependencyKind::Inside)
+}
+
 /// The differences that make the command fail.
 pub(crate) fn gate(args: &DiffArgs) -> FailOn {
     FailOn {
@@ -296,159 +281,32 @@ pub(crate) fn gate(args: &DiffArgs) -> FailOn {
     }
 }
 
-/// Refuses flags that cannot be combined.
-pub(crate) fn excluded(args: &DiffArgs, prunes: bool, output: &Output) -> Result<(), Failure> {
+/// The contexts of the run. Flags that cannot be combined are refused.
+fn allowed_contexts(args: &DiffArgs, prunes: bool, output: &Output) -> Result<ChosenContexts, Failure> {
     if args.live.is_some() && prunes {
         let message = "`--prune` needs a cluster: a snapshot does not show the members of a set";
         return Err(Failure::refused(message, "leave `--live` out"));
     }
-    // A snapshot is compared without any kubeconfig: one that cannot be read is no error here.
-    if args.live.is_some() && matches!(chosen(&args.connection), Ok(Choice::Several(_))) {
-        let message = "`--live` and several contexts cannot be combined: a snapshot is compared without a cluster";
-        return Err(Failure::refused(message, "leave `--context` out, or `--live`"));
-    }
-    if args.live.is_some() && args.input.from.is_some() {
-        let message = "`--from` reads the manifests from the cluster, and `--live` replaces the cluster";
-        return Err(Failure::refused(message, "leave one of them out"));
-    }
+    let contexts = contexts(args.live.is_some(), &args.connection, &args.input, "compared")?;
     if args.live.is_some() && args.compare.evidence.base.is_helm() {
         let message = "`--base helm` reads releases from the cluster, and `--live` replaces the cluster";
         return Err(Failure::refused(message, "pass what `helm get manifest` prints with `--base`"));
     }
     if args.suggest_ignores {
-        suggests_on_stdout(args, output)?;
+        suggests_on_stdout(contexts.are_several(), output)?;
     }
-    Ok(())
+    Ok(contexts)
 }
 
 /// One configuration goes to standard output, and nothing else does.
-fn suggests_on_stdout(args: &DiffArgs, output: &Output) -> Result<(), Failure> {
+fn suggests_on_stdout(are_several: bool, output: &Output) -> Result<(), Failure> {
     if !output.shows_text() {
         let message = "`--suggest-ignores` and a report cannot share standard output";
         return Err(Failure::refused(message, "send the report to a file, as in `-o json=report.json`"));
     }
-    if matches!(chosen(&args.connection), Ok(Choice::Several(_))) {
+    if are_several {
         let message = "`--suggest-ignores` and several contexts cannot be combined";
         return Err(Failure::refused(message, "run it for one context after the other"));
     }
     Ok(())
-}
-
-/// The inputs of a comparison without a cluster, beside its flags.
-pub(crate) struct Offline<'a> {
-    /// The file with the objects.
-    pub file: &'a str,
-    /// The policy of the comparison.
-    pub policy: &'a Policy,
-    /// The configuration.
-    pub settings: &'a Settings,
-    /// The differences that the baseline has.
-    pub known: Option<KnownDifferences>,
-    /// The manifests that were applied last.
-    pub base: Option<&'a Base>,
-}
-
-/// The object of a target, if it is a CustomResourceDefinition.
-fn definition(target: &Target) -> Option<&Value> {
-    target.key.gvk.is_crd().then(|| target.desired.object())
-}
-
-/// A snapshot, with the types of what is compared with it.
-struct SnapshotComparison<'a> {
-    snapshot: &'a Snapshot,
-    types: Types,
-    definitions: Definitions<'a>,
-    redactor: Redactor,
-}
-
-impl SnapshotComparison<'_> {
-    /// Compares a target with its object in the snapshot.
-    fn compare(&self, target: &Target, policy: &Policy) -> Decision {
-        let state = self.snapshot.state(&target.key);
-        let is_present = matches!(state, LiveState::Present(_));
-        let mut decision = self.decide(target, state, policy);
-        if is_present && self.types.is_untyped(&target.key.gvk) {
-            let kind = &target.key.gvk.kind;
-            decision.warnings.push(format!(
-                "compared without its type, because the snapshot has no CustomResourceDefinition of {kind}: each list is compared as a whole"
-            ));
-        }
-        decision
-    }
-
-    fn decide(&self, target: &Target, state: LiveState, policy: &Policy) -> Decision {
-        let gvk = &target.key.gvk;
-        let context = CompareContext::new(target, self.types.of(gvk), policy);
-        offline(context, state, self.definitions.get(gvk), &self.redactor)
-    }
-
-    /// Compares the former object of a new one, if the snapshot has it.
-    fn former(&self, Former { target, .. }: &Former<'_>, policy: &Policy) -> Option<FormerObject> {
-        let LiveState::Present(live) = self.snapshot.state(&target.key) else { return None };
-        if holds_redacted(&live) {
-            return None;
-        }
-        let decision = self.decide(target, LiveState::Present(live.clone()), policy);
-        Some(FormerObject::new(target, live, &decision, &self.redactor))
-    }
-}
-
-/// Compares the input with the objects of a file. Also returns the plural names of its resources, as far as they are known.
-pub(crate) async fn without_cluster(
-    args: &DiffArgs,
-    Offline { file, policy, settings, known, base }: Offline<'_>,
-    output: &Output,
-) -> Result<(Report, PluralNames), Failure> {
-    let desired = Reading::begin(&args.input, &output.terminal).await?.desired().await?;
-    let Captured { snapshot, discovery, mut defined, namespaces, .. } = Captured::read(file, &args.connection)?;
-    let hooks = desired.hooks_left_out();
-    let expect = &settings.configuration.expect;
-    let Resolved { targets, dropped, unchanged } =
-        resolved(desired, discovery.clone(), &namespaces, None, expect, base)?;
-    let plan = Plan::of(targets)?;
-    let mut policy = policy.clone();
-    if let Some(source) = autoscalers(&args.compare, &discovery, &plan) {
-        let known = Arc::make_mut(&mut policy.autoscalers);
-        for autoscaler in source.captured(snapshot.objects()) {
-            known.add(autoscaler);
-        }
-    }
-    let mut plan = plan.shard(args.shard.shard, |_| false);
-    let kinds = plan.targets().map(|target| &target.key.gvk);
-    let wanted: Vec<&Value> = plan.targets().filter_map(definition).collect();
-    let types = Types::defined(kinds, snapshot.definitions().chain(wanted.iter().copied()));
-    for definition in wanted {
-        defined.learn_defined(definition);
-    }
-    let plurals = usual_plural_names(plan.targets(), &defined);
-    leave_out_nulls(&mut plan.targets_mut().collect::<Vec<_>>(), |gvk| types.of(gvk));
-    let definitions = Definitions::of(snapshot.definitions().chain(plan.targets().filter_map(definition)));
-    let comparison = SnapshotComparison { snapshot: &snapshot, types, definitions, redactor: Redactor::default() };
-    let events = Events::new(output, false).with_flags(&args.compare).beside(known);
-    let parents = Memberships::among(snapshot.objects(), &discovery, &namespaces.default);
-    let mut decisions: Vec<Decision> = plan.targets().map(|target| comparison.compare(target, &policy)).collect();
-    for decision in &mut decisions {
-        parents.name_in(decision);
-    }
-    let memberships: Vec<Membership> = decisions.iter().filter_map(|decision| decision.membership.clone()).collect();
-    let targets: Vec<&Target> = plan.targets().collect();
-    effects::find(&targets, &mut decisions);
-    for (target, decision) in targets.into_iter().zip(&decisions) {
-        events.receive(Event::Compared(target, decision));
-    }
-    let alone: Vec<ObjectKey> = dropped.iter().map(|target| target.key.clone()).collect();
-    let renamings = events.builder.renamings(&alone);
-    let former_policy = policy_of_formers(&policy);
-    let found = formers(renamings, plan.targets(), &dropped);
-    let compared = found.iter().filter_map(|former| comparison.former(former, &former_policy));
-    events.builder.know_formers(compared.collect());
-    let is_live = |target: &&Target| matches!(snapshot.state(&target.key), LiveState::Present(_));
-    let is_own = |target: &&Target| args.shard.shard.is_none_or(|shard| shard.has(&target.key));
-    let dropped = dropped.iter().filter(is_live).filter(is_own);
-    let dropped = dropped.map(|target| DroppedObject::new(&target.key, target.desired.origin.source.clone()));
-    events.builder.know_rest_of_base(dropped.collect(), unchanged);
-    let mut report = events.builder.report_without_pass(Command::Diff, &gate(args)).with_hooks(hooks);
-    report.warnings.extend(parents.warnings(&memberships));
-    report.base = base.map(|base| base.info.clone());
-    Ok((report, plurals))
 }

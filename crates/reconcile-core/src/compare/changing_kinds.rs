@@ -1,0 +1,78 @@
+//! The types that custom resources get with the definitions of the same input. The server does not know them yet.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::OnceLock;
+
+use serde_json::Value;
+use structured_merge::{FieldSet, GroupVersionKind, TypeTable, builtin_kind, compile_definition, defined_kind};
+
+use super::rejection::RejectedObject;
+use super::rejection::refusal::{refused_by_definition, wrong_types};
+use crate::diagnostic::Diagnostic;
+use crate::live::Target;
+
+/// Kinds whose CustomResourceDefinitions in this input are not applied yet.
+#[derive(Default)]
+pub struct ChangingKinds<'a>(HashMap<(&'a str, &'a str), Definition<'a>>);
+
+/// A CustomResourceDefinition, with the types of its versions that were asked for.
+struct Definition<'a> {
+    object: &'a Value,
+    types: BTreeMap<&'a str, OnceLock<Option<TypeTable>>>,
+}
+
+impl<'a> ChangingKinds<'a> {
+    /// Adds the kind that an object defines, if it is a CustomResourceDefinition. The first definition of a kind counts.
+    pub fn add(&mut self, target: &'a Target) {
+        if target.key.gvk.is_crd()
+            && let Some(kind) = defined_kind(target.desired.object())
+        {
+            let object = target.desired.object();
+            let versions = object.pointer("/spec/versions").and_then(Value::as_array).into_iter().flatten();
+            let names = versions.filter_map(|version| version.get("name")?.as_str());
+            let types = names.map(|name| (name, OnceLock::new())).collect();
+            self.0.entry(kind).or_insert(Definition { object, types });
+        }
+    }
+
+    /// The type that the kind is about to get; `None` if its definition does not change. The definition of a built-in kind never does.
+    pub fn coming_type<'s>(&'s self, gvk: &'s GroupVersionKind) -> Option<ComingType<'s>> {
+        let definition = self.0.get(&(gvk.group.as_str(), gvk.kind.as_str()))?;
+        builtin_kind(gvk).is_none().then_some(ComingType(Some(definition)))
+    }
+}
+
+/// A type that the server does not know yet.
+#[derive(Clone, Copy)]
+pub struct ComingType<'a>(Option<&'a Definition<'a>>);
+
+impl<'a> ComingType<'a> {
+    /// A type that allows everything.
+    pub(super) fn anything() -> Self {
+        Self(None)
+    }
+
+    /// The mistakes for which the server will refuse a new object of this type.
+    pub fn refusal(self, target: &Target) -> Option<Diagnostic> {
+        let subject = self.subject(target, None)?;
+        refused_by_definition(subject, self.0.map(|definition| definition.object))
+    }
+
+    /// The mistakes for which the server will refuse an object that exists. Its values may stay as they are, whatever a definition says of
+    /// them, but their types may not.
+    pub(super) fn refusal_of_change(self, target: &Target, live: &Value, ignored: &FieldSet) -> Option<Diagnostic> {
+        wrong_types(&self.subject(target, Some(live))?, ignored)
+    }
+
+    /// The object with the type; `None` if nothing is known of that.
+    fn subject<'s>(self, target: &'s Target, live: Option<&'s Value>) -> Option<RejectedObject<'s>>
+    where
+        'a: 's,
+    {
+        let gvk = &target.key.gvk;
+        let definition = self.0?;
+        let table = definition.types.get(gvk.version.as_str())?;
+        let schema = table.get_or_init(|| compile_definition(definition.object, gvk)).as_ref()?.object(gvk)?;
+        Some(RejectedObject::of_manifest(target, live, schema).coming())
+    }
+}

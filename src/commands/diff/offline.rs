@@ -1,0 +1,150 @@
+//! `diff --live`: compares with the objects of a file instead of a cluster.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use reconcile_core::compare::{
+    Action, ChangingKinds, CompareContext, Decision, Policy, Redactor, holds_redacted, leave_out_nulls, offline,
+};
+use reconcile_core::live::snapshot::Snapshot;
+use reconcile_core::live::{LiveState, Target};
+use reconcile_core::plan::Plan;
+use reconcile_report::{Command, Failure, Report};
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use super::{Diff, DiffArgs, gate, shard_to_compare};
+use crate::engine::comparison::LiveSource;
+use crate::engine::event::{Event, EventSink as _};
+use crate::engine::membership::Memberships;
+use crate::live::definitions::Definitions;
+use crate::live::types::Types;
+use crate::output::Output;
+use crate::output::events::Events;
+use crate::run::audit_log::usual_plural_names;
+use crate::run::base::Base;
+use crate::run::reading::Reading;
+use crate::run::reading::captured::Captured;
+use crate::run::setup::{Resolved, autoscalers, resolved};
+
+impl Diff<'_> {
+    /// Compares the input with the objects of a file.
+    pub(super) async fn without_cluster(
+        &self,
+        file: &str,
+        base: Option<&Base>,
+        output: &Output,
+    ) -> Result<Report, Failure> {
+        let DiffArgs { input, shard, compare, connection, .. } = self.args;
+        let shard = shard.shard;
+        let known = self.known(None, base)?;
+        let desired = Reading::begin(input, &output.terminal).await?.desired().await?;
+        let Captured { snapshot, discovery, mut defined, namespaces, .. } = Captured::read(file, connection)?;
+        let hooks = desired.hooks_left_out();
+        let expect = &self.settings.configuration.expect;
+        let Resolved { targets, rest } = resolved(desired, discovery.clone(), &namespaces, None, expect, base)?;
+        let plan = Plan::of(targets)?;
+        let mut policy = self.policy.clone();
+        if let Some(source) = autoscalers(compare, &discovery, &plan) {
+            let known = Arc::make_mut(&mut policy.autoscalers);
+            for autoscaler in source.captured(snapshot.objects()) {
+                known.add(autoscaler);
+            }
+        }
+        let mut plan = shard_to_compare(plan, shard);
+        for definition in plan.targets().filter_map(definition) {
+            defined.learn_defined(definition);
+        }
+        let plurals = usual_plural_names(plan.targets(), &defined);
+        let kinds = plan.targets().map(|target| &target.key.gvk);
+        let types = Types::defined(kinds, snapshot.definitions().chain(plan.targets().filter_map(definition)));
+        let parents = Memberships::among(snapshot.objects(), &discovery, &namespaces.default);
+        let redactor = Redactor::default();
+        let warnings = BTreeSet::new();
+        let mut source = SnapshotSource { snapshot: &snapshot, types, policy, redactor, parents, warnings };
+        let decisions = source.decide(&mut plan).await;
+        let events = Events::new(output, false).with_flags(compare).beside(known);
+        let own = || plan.targets().zip(&decisions).filter(|(target, _)| target.other_shard().is_none());
+        for (target, decision) in own() {
+            events.receive(Event::Compared(target, decision));
+        }
+        let targets = own().map(|(target, _)| target);
+        rest.report_formers(&source, &source.policy, &source.redactor, targets, &events.builder).await;
+        rest.report_dropped(&source, shard, &events.builder).await;
+        let mut report = events.builder.report_without_pass(Command::Diff, &gate(self.args));
+        report.summary.hooks = hooks;
+        report.warnings.extend(source.warnings);
+        report.base = base.map(|base| base.info.clone());
+        self.name_users(&mut report, &plurals, &CancellationToken::new()).await;
+        Ok(report)
+    }
+}
+
+/// The object of a target, if it is a CustomResourceDefinition.
+fn definition(target: &Target) -> Option<&Value> {
+    target.key.gvk.is_crd().then(|| target.desired.object())
+}
+
+/// A snapshot, with which manifests are compared without a server.
+struct SnapshotSource<'a> {
+    snapshot: &'a Snapshot,
+    /// The types of what is compared with it.
+    types: Types,
+    policy: Policy,
+    redactor: Redactor,
+    /// The parents of apply sets in the snapshot.
+    parents: Memberships,
+    /// Warnings about the run as a whole.
+    warnings: BTreeSet<String>,
+}
+
+impl LiveSource for SnapshotSource<'_> {
+    async fn leave_out_nulls(&mut self, plan: &mut Plan) {
+        leave_out_nulls(&mut plan.targets_mut().collect::<Vec<_>>(), |gvk| self.types.of(gvk));
+    }
+
+    async fn compare(&mut self, targets: &[&Target]) -> Vec<Decision> {
+        let wanted = targets.iter().filter_map(|target| definition(target));
+        let definitions = Definitions::of(self.snapshot.definitions().chain(wanted));
+        let mut changing = ChangingKinds::default();
+        let decisions = targets.iter().copied().map(|target| {
+            let gvk = &target.key.gvk;
+            let state = self.snapshot.state(&target.key);
+            let is_present = matches!(state, LiveState::Present(_));
+            let coming_type = changing.coming_type(gvk);
+            let context =
+                CompareContext { coming_type, ..CompareContext::new(target, self.types.of(gvk), &self.policy) };
+            let mut decision = offline(context, state, definitions.get(gvk), &self.redactor);
+            if is_present && self.types.is_untyped(gvk) {
+                decision.warnings.push(format!(
+                    "compared without its type, because the snapshot has no CustomResourceDefinition of {}: each list is compared as a whole",
+                    gvk.kind
+                ));
+            }
+            // Without a definition in the snapshot, the type of a kind is that of the input already.
+            if is_present && decision.diff.action != Action::None {
+                changing.add(target);
+            }
+            decision
+        });
+        decisions.collect()
+    }
+
+    async fn name_others(&mut self, _: &[&Target], decisions: &mut [Decision]) {
+        self.warnings.extend(self.parents.name_in(decisions));
+    }
+
+    async fn compare_alone(&self, target: &Target, policy: &Policy) -> Option<(Value, Decision)> {
+        let LiveState::Present(live) = self.snapshot.state(&target.key) else { return None };
+        if holds_redacted(&live) {
+            return None;
+        }
+        let context = CompareContext::new(target, self.types.of(&target.key.gvk), policy);
+        let decision = offline(context, LiveState::Present(live.clone()), None, &self.redactor);
+        Some((live, decision))
+    }
+
+    async fn states(&self, targets: &[&Target]) -> Vec<LiveState> {
+        targets.iter().map(|target| self.snapshot.state(&target.key)).collect()
+    }
+}

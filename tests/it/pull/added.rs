@@ -79,6 +79,49 @@ spec:
     is_settled(&ws, &[("Service", "web")]);
 }
 
+/// A port without a protocol is of TCP: one of UDP beside it is another item.
+#[test]
+fn a_port_of_another_protocol_is_an_item_of_its_own() {
+    let head = "\
+apiVersion: v1
+kind: Service
+metadata: {name: dns}
+spec:
+  selector: {app: dns}
+  ports:
+    - name: stream
+      port: 53
+";
+    let ws = applied(head);
+    let port =
+        json!([{"op": "add", "path": "/spec/ports/-", "value": {"name": "packet", "port": 53, "protocol": "UDP"}}]);
+    patched(&ws, "service/dns", &port);
+    let run = ws.reconcile(["pull", "-f", ".", "--class", "unmanaged"]).exits_with(0);
+    assert_eq!(text(&ws), format!("{head}    - name: packet\n      port: 53\n      protocol: UDP\n"), "{run}");
+    is_settled(&ws, &[("Service", "dns")]);
+    // Each change reaches the item that has it.
+    let names = json!([
+        {"op": "replace", "path": "/spec/ports/0/targetPort", "value": 5300},
+        {"op": "replace", "path": "/spec/ports/1/targetPort", "value": 5301},
+    ]);
+    ws.write(
+        "manifests.yaml",
+        &format!(
+            "{head}      targetPort: 1\n    - name: packet\n      port: 53\n      protocol: UDP\n      targetPort: 2\n"
+        ),
+    );
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    patched(&ws, "service/dns", &names);
+    let run = ws.reconcile(["pull", "-f", "."]).exits_with(0);
+    assert_eq!(
+        text(&ws),
+        format!(
+            "{head}      targetPort: 5300\n    - name: packet\n      port: 53\n      protocol: UDP\n      targetPort: 5301\n"
+        ),
+        "{run}"
+    );
+}
+
 #[test]
 fn a_removed_item_that_stays_is_pulled_back_as_it_was_written() {
     let ws = applied(TIDY);

@@ -72,8 +72,15 @@ fn item(list: Option<&Value>, is_it: impl Fn(&Value) -> bool) -> Option<Step> {
     found.next().is_none().then_some(Step::Index(first))
 }
 
-/// Returns true if an item has these keys. Those that it leaves out are set by the server, as `protocol: TCP`.
+/// The only key of built-in lists that the server sets (`k8s.io/api/core/v1`, `ContainerPort` and `ServicePort`).
+const DEFAULT_KEY: (&str, &str) = ("protocol", "TCP");
+
+/// Returns true if an item has these keys. Those that it leaves out are set by the server.
 fn is_item(item: &Value, keys: &[(String, Scalar)]) -> bool {
-    let mut written = keys.iter().filter_map(|(name, key)| Some((item.get(name)?, key))).peekable();
-    written.peek().is_some() && written.all(|(found, key)| Scalar::from_json(found) == *key)
+    let is_default =
+        |name: &str, key: &Scalar| name != DEFAULT_KEY.0 || *key == Scalar::from_json(&DEFAULT_KEY.1.into());
+    let has = |(name, key): &(String, Scalar)| {
+        item.get(name).map_or_else(|| is_default(name, key), |found| Scalar::from_json(found) == *key)
+    };
+    keys.iter().any(|(name, _)| item.get(name).is_some()) && keys.iter().all(has)
 }

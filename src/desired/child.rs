@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 
 /// Interval at which a program that has closed its output is polled for its end.
 const POLL: Duration = Duration::from_millis(2);
+/// The time after the end of a program for which its messages are awaited: a child of it may hold their pipe for longer.
+const LATE: Duration = Duration::from_secs(1);
 /// Most bytes of the program's messages that are kept.
 const MAX_TEXT: u64 = 64 << 10;
 
@@ -52,14 +54,15 @@ fn output(child: &mut Child, input: &[u8], most: u64, left: impl Fn() -> Duratio
     if u64::try_from(output.len()).unwrap_or(u64::MAX) > most {
         return Err(Unended::TooMuch);
     }
-    let said = said.map_or_else(|| Ok(String::new()), |said| within(&said, left()))?;
-    loop {
+    let status = loop {
         match child.try_wait().map_err(Unended::Failed)? {
-            Some(status) => return Ok(Ended { status, output, said }),
+            Some(status) => break status,
             None if left().is_zero() => return Err(Unended::TooLate),
             None => std::thread::sleep(POLL),
         }
-    }
+    };
+    let said = said.and_then(|said| said.recv_timeout(LATE).ok()).unwrap_or_default();
+    Ok(Ended { status, output, said })
 }
 
 /// Runs work on a thread of its own.

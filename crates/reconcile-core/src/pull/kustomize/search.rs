@@ -130,6 +130,9 @@ impl Search<'_> {
                 continue;
             }
             if !self.is_meant(&active, &expected.text) {
+                if self.proven.is_some() {
+                    return self.return_to_proven();
+                }
                 self.give_up(&(0..self.tried.len()).collect::<Vec<_>>());
                 return Texts::new();
             }

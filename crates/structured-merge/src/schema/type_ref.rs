@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde_json::Value;
 
+use super::builtin::builtin;
 use super::table::{Field, ListKind, MapShape, ScalarKind, Shape, TypeId, TypeTable};
 use crate::object::{GroupVersionKind, PathElement, Scalar};
 
@@ -59,6 +60,11 @@ impl<'t> TypeRef<'t> {
     /// The unknown type.
     pub fn untyped() -> Self {
         Self(None)
+    }
+
+    /// Returns true if it is a type of the built-in kinds.
+    pub fn is_builtin(self) -> bool {
+        self.0.is_some_and(|(table, _)| std::ptr::eq(table, builtin()))
     }
 
     /// Form of the value.

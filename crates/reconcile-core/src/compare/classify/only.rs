@@ -95,7 +95,7 @@ impl Chosen {
         let is_written = !made.is_empty();
         let rest: Vec<LeftDifference> = rest.into_iter().filter_map(LeftDifference::of).collect();
         if is_written && !rest.is_empty() && action != Action::Replace {
-            *diff = inseparable();
+            *diff = inseparable(None);
             return;
         }
         let is_whole = is_written && rest.is_empty();
@@ -124,9 +124,11 @@ impl Chosen {
     }
 }
 
-/// The result for an object of which the API changes what is chosen only together with what is left.
-pub(crate) fn inseparable() -> ObjectDiff {
-    let message = "the chosen differences cannot be applied without those that `--only` leaves: not written";
+/// The result for an object of which the API changes what is chosen only together with what is left; `reason` is what the server says to the
+/// chosen alone.
+pub(crate) fn inseparable(reason: Option<&str>) -> ObjectDiff {
+    let message = "the chosen differences cannot be applied without those that `--only` leaves: ".to_owned();
+    let message = message + reason.unwrap_or("not written");
     let hint = "choose all of its differences with `--only`, or none";
     ObjectDiff::unknown(Diagnostic::new(Code::Conflict, message).with_hint(hint))
 }

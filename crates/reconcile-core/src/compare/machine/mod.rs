@@ -353,11 +353,14 @@ impl<'a> ComparisonMachine<'a> {
         let left = std::mem::take(&mut self.left);
         let was_predicted = self.was_predicted;
         let result = self.into_result();
-        let is_refused = was_predicted && !left.is_empty() && matches!(result, ComparisonResult::Refused { .. });
+        let refusal = match &result {
+            ComparisonResult::Refused { refusal, .. } if was_predicted && !left.is_empty() => refusal.reason(),
+            _ => None,
+        };
         let mut decision = decide(context, result, redactor);
         if let Some(chosen) = &context.policy.only {
-            if is_refused || decision.diff.has_drift() && loses_left(context, &decision, &left) {
-                decision.diff = inseparable();
+            if refusal.is_some() || decision.diff.has_drift() && loses_left(context, &decision, &left) {
+                decision.diff = inseparable(refusal.as_deref());
             }
             chosen.settle(&mut decision.diff, context.target, &left);
         }

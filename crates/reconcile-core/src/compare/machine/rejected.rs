@@ -36,11 +36,8 @@ impl ComparisonMachine<'_> {
 
     /// The refusal of an object without what others added, for which nothing of it is applied; `None` if the server did not try it.
     fn removal_refused(&self, live: &LiveObject, status: &StatusError) -> Option<Refusal> {
-        let reason = match refusal(self.context.target, Some(&live.current.object), self.context.schema, status) {
-            Refusal::Immutable(reason) => reason,
-            Refusal::Typed(diagnostic) | Refusal::Other(diagnostic) => diagnostic.message,
-            Refusal::NotTried(_) | Refusal::NoNamespace(_) => return None,
-        };
+        let object = Some(&live.current.object);
+        let reason = refusal(self.context.target, object, self.context.schema, status).reason()?;
         let message = format!("what was added in the cluster cannot be removed: {reason}");
         let hint = "leave the object out of this run, name other managers with `--remove-added`, or keep the field with an ignore rule";
         Some(Refusal::Other(Diagnostic::new(Code::Invalid, message).with_hint(hint)))
@@ -67,15 +64,13 @@ impl ComparisonMachine<'_> {
                     None => self.missing_locally(),
                 }
             }
-            (Refusal::Other(diagnostic), Some(live)) => {
-                let diagnostic = self.naming_ignored(&live, status, diagnostic);
-                match self.probes(&live, status, &diagnostic) {
-                    Some((probes, accepted)) => State::Probing { live, probes, accepted },
-                    None => {
-                        State::Done(ComparisonResult::Refused { live: Some(live), refusal: Refusal::Other(diagnostic) })
-                    }
+            (Refusal::Other(diagnostic), Some(live)) => match self.probes(&live, status, &diagnostic) {
+                Some((probes, accepted)) => State::Probing { live, probes, accepted },
+                None => {
+                    let refusal = Refusal::Other(self.naming_ignored(&live, status, diagnostic));
+                    State::Done(ComparisonResult::Refused { live: Some(live), refusal })
                 }
-            }
+            },
             (refusal, live) => State::Done(ComparisonResult::Refused { live, refusal }),
         }
     }
@@ -83,10 +78,8 @@ impl ComparisonMachine<'_> {
     /// The diagnostic, with the field in its hint that is in the way and that a rule leaves alone.
     fn naming_ignored(&self, live: &LiveObject, status: &StatusError, diagnostic: Diagnostic) -> Diagnostic {
         let subject = self.subject(&live.current.object, status);
-        let found = [Reach::Named, Reach::Below]
-            .into_iter()
-            .flat_map(|reach| in_the_way(&subject, status, &live.current.owners, self.context.policy, reach));
-        match found.map(|one| one.path).find(|path| live.ignores(path)) {
+        let named = in_the_way(&subject, status, &live.current.owners, self.context.policy, Reach::Named);
+        match named.into_iter().map(|one| one.path).find(|path| live.ignores(path)) {
             Some(path) => diagnostic.with_hint(format!(
                 "the live object has `{path}`, which is to be left alone, and the server refuses it together with the manifest"
             )),

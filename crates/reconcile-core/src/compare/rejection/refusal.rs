@@ -31,6 +31,17 @@ pub enum Refusal {
     Other(Diagnostic),
 }
 
+impl Refusal {
+    /// What the server says to the manifest, if it has tried it.
+    pub(in crate::compare) fn reason(&self) -> Option<String> {
+        match self {
+            Self::Immutable(reason) => Some(reason.clone()),
+            Self::Typed(diagnostic) | Self::Other(diagnostic) => Some(diagnostic.message.clone()),
+            Self::NoNamespace(_) | Self::NotTried(_) => None,
+        }
+    }
+}
+
 /// The error for an object whose namespace does not exist.
 pub fn missing_namespace(name: &str) -> Diagnostic {
     let message = format!("namespace `{name}` does not exist");

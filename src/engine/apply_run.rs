@@ -145,6 +145,11 @@ impl<'a> ApplyRun<'a> {
         &self.comparison
     }
 
+    /// The same, to be asked for more.
+    pub fn comparison_mut(&mut self) -> &mut Comparison<'a> {
+        &mut self.comparison
+    }
+
     /// Creates a Namespace of this input before everything else, if it does not exist.
     pub async fn create_namespace(&mut self, name: &str) {
         let Self { comparison, items, wait, agreed } = self;

@@ -52,12 +52,16 @@ impl<'a> Reconciliation<'a> {
         };
         // The first requests of the list leave before many objects are compared at once.
         let (listed, mut run) = futures::join!(listing, ApplyRun::compare(comparison, plan));
+        let changed = match &listed {
+            Some(listed) => run.comparison_mut().changed_since_base(listed.members()).await,
+            None => BTreeSet::new(),
+        };
         // Objects of other shards are in the manifests as well.
         let targets: Vec<&Target> =
             run.items().iter().map(Item::target).chain(others.iter().map(|item| &item.target)).collect();
         let Comparison { policy, redactor, .. } = run.comparison();
         let new = run.new_generated();
-        let prune = listed.map(|listed| listed.judge(&targets, &new, policy, redactor, events));
+        let prune = listed.map(|listed| listed.judge(&targets, &new, &changed, policy, redactor, events));
         run.choose_renamed(prune.as_ref().map(|prune| &prune.renamed));
         Self { run, prune, others }
     }

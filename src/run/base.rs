@@ -118,6 +118,9 @@ impl Base {
                 }
                 let mut rest = base.into_rest();
                 rest.retain(|target| self.selector.matches(target.desired.object()));
+                for target in &rest {
+                    let _ = target.base.set(BaseObject::Same);
+                }
                 Ok(rest)
             }
         }

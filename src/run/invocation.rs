@@ -314,6 +314,7 @@ impl Run<'_> {
         let types = types.replace(Types::new(self.cache.as_deref()));
         let mut comparison = Comparison::new(server, policy, types, interrupt.clone(), events);
         comparison.releases_are_base = self.base.is_some_and(Base::is_of_releases);
+        comparison.only_in_base = Rc::clone(&self.rest_of_base.borrow().dropped);
         comparison.respecting(autoscalers(args, &server.discovery, plan)).with_readiness(&settings.readiness)
     }
 

@@ -1,5 +1,6 @@
 //! Turns flags into settings of the stages: the connection, the plan, and which fields to take from other managers.
 
+use std::rc::Rc;
 use std::sync::Arc;
 
 use apply_set::{ApplySet, ParentReference};
@@ -54,7 +55,7 @@ pub(crate) struct Resolved {
 #[derive(Default)]
 pub(crate) struct RestOfBase {
     /// The objects that only the base has.
-    pub dropped: Vec<Target>,
+    pub dropped: Rc<[Target]>,
     /// The number of objects whose manifests are those of the base, with `--changed-only`.
     pub unchanged: Option<usize>,
 }
@@ -83,7 +84,7 @@ pub(crate) fn resolved(
             desired.join_apply_set(&set.id);
         }
     }
-    Ok(Resolved { targets, rest: RestOfBase { dropped, unchanged } })
+    Ok(Resolved { targets, rest: RestOfBase { dropped: dropped.into(), unchanged } })
 }
 
 /// The field manager, and which fields to take from other managers.

@@ -4,9 +4,10 @@ pub(crate) mod comparison_inputs;
 pub mod dry_run;
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::client::{Cluster, MOST_IN_FLIGHT};
+use crate::client::{Cluster, IN_FLIGHT, MOST_IN_FLIGHT};
 use crate::engine::event::{Event, EventSink, Stage};
 use crate::engine::interrupt::Interrupt;
 use crate::engine::membership::Memberships;
@@ -16,13 +17,16 @@ use crate::live::discovery::Server;
 use crate::live::fetch::{fetch, fetch_into, get};
 use crate::live::release::release_base::{ComparedTarget, give_bases};
 use crate::live::types::Types;
+use apply_set::Member;
 use comparison_inputs::{ComparisonInputs, only_has_to_exist};
 use dry_run::drive;
 use futures::StreamExt as _;
 use serde_json::Value;
+use structured_merge::ObjectKey;
 
 use reconcile_core::compare::{
-    Action, ChangingKinds, ComparisonMachine, Decision, Policy, Redactor, leave_out_nulls, may_hold_refused_nulls,
+    Action, ChangingKinds, ComparisonMachine, Decision, FieldChange, Policy, Redactor, Side, leave_out_nulls,
+    may_hold_refused_nulls,
 };
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::effects;
@@ -89,6 +93,8 @@ pub(crate) struct Comparison<'a> {
     pub readiness: Arc<ReadinessRules>,
     /// The objects that other shards compare.
     pub elsewhere: ObjectsElsewhere,
+    /// The objects that only the base has, as it has them.
+    pub only_in_base: Rc<[Target]>,
 }
 
 impl<'a> Comparison<'a> {
@@ -116,6 +122,7 @@ impl<'a> Comparison<'a> {
             events,
             readiness: Arc::default(),
             elsewhere: ObjectsElsewhere::default(),
+            only_in_base: Rc::default(),
         }
     }
 
@@ -166,6 +173,26 @@ impl<'a> Comparison<'a> {
             self.ask_one(&mut machine, false, &ChangingKinds::default()).await;
         }
         machine.decide(None, &self.redactor)
+    }
+
+    /// Those of these live objects that only the base has, and that the cluster changed since. A size goes with its object.
+    pub async fn changed_since_base(&mut self, live: impl Iterator<Item = &Member>) -> BTreeSet<ObjectKey> {
+        let bases = Rc::clone(&self.only_in_base);
+        let base_of = |member: &Member| bases.iter().find(|base| base.key.is_of_same_object(&member.key));
+        let known = |member| Some((base_of(member)?, member));
+        let objects: Vec<(&Target, &Member)> = live.filter_map(known).collect();
+        let resources = objects.iter().filter_map(|(base, _)| base.resource.as_deref().ok());
+        self.types.load(self.cluster, resources).await;
+        let policy = Policy { only: None, ..self.policy.clone() };
+        let compare = async |(base, member): (&Target, &Member)| {
+            let decision = self.decide_one(base, LiveState::Present(member.object.clone()), &policy).await;
+            let is_size = |change: &FieldChange| change.managers.iter().any(|owner| owner.subresource == "scale");
+            let mut changes = decision.diff.changes.iter().filter(|change| !is_size(change));
+            changes.any(|change| change.side.is_some_and(Side::is_of_cluster)).then(|| member.key.clone())
+        };
+        let found: Vec<_> =
+            futures::stream::iter(objects.into_iter().map(compare)).buffer_unordered(IN_FLIGHT).collect().await;
+        found.into_iter().flatten().collect()
     }
 
     /// Sends the dry runs of all objects at once. Objects whose namespace or kind exists only in this input are not tried yet.

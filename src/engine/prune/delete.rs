@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use apply_set::{DesiredMembers, Member, PruneDecision, Reason};
 use futures::StreamExt as _;
-use reconcile_core::compare::{Evidence, FieldChange, ObjectDiff, ROUNDS, Redactor, Secrecy};
+use reconcile_core::compare::{Evidence, FieldChange, ObjectDiff, ROUNDS, Redactor, Secrecy, Side};
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::live::LiveState;
 use reconcile_core::live::discreet::shown_warning;
@@ -28,6 +28,8 @@ pub(super) struct PruneEntry {
     pub step: PruneStep,
     pub member: ListedMember,
     pub decision: PruneDecision,
+    /// The sides that changed: the manifests no longer name it, and the cluster may have changed it as well.
+    pub side: Side,
     /// The kinds that have to be allowed before it is deleted.
     pub deletion: Option<deletion::Deletion>,
     /// The reason why it may not be deleted.
@@ -38,18 +40,25 @@ pub(super) struct PruneEntry {
     pub warnings: Warnings,
 }
 
-impl From<((PruneStep, ListedMember), PruneDecision)> for PruneEntry {
-    fn from(((step, member), decision): ((PruneStep, ListedMember), PruneDecision)) -> Self {
-        Self { step, member, decision, deletion: None, refusal: None, result: None, warnings: Warnings::default() }
-    }
-}
-
 impl PruneEntry {
+    pub fn new((step, member): (PruneStep, ListedMember), decision: PruneDecision, side: Side) -> Self {
+        let (deletion, refusal, result) = (None, None, None);
+        Self { step, member, decision, side, deletion, refusal, result, warnings: Warnings::default() }
+    }
+
     /// The action that it needs, as if it had been compared.
     pub fn diff(&self, redactor: &Redactor) -> ObjectDiff {
         match self.decision.reason() {
-            None => ObjectDiff::delete(shown(&self.member.member, redactor), "no longer in the manifests".to_owned()),
-            Some(Reason::NotChosen) => ObjectDiff::leaving(Some(Evidence::Server), &FieldChange::pruned(Value::Null)),
+            None => {
+                let reason = match self.side {
+                    Side::Both => "no longer in the manifests, and changed in the cluster",
+                    Side::Manifest | Side::Cluster | Side::Either => "no longer in the manifests",
+                };
+                ObjectDiff::delete(shown(&self.member.member, redactor), self.side, reason.to_owned())
+            }
+            Some(Reason::NotChosen) => {
+                ObjectDiff::leaving(Some(Evidence::Server), &FieldChange::pruned(Value::Null).on(self.side))
+            }
             Some(reason) => ObjectDiff::kept(kept_because(reason)),
         }
     }

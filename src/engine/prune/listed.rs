@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use apply_set::{DesiredMembers, Member, PruneDecision, PruneRules, Reason, Trust, part_of};
-use reconcile_core::compare::{Action, FieldChange, Policy, Redactor};
+use reconcile_core::compare::{Action, FieldChange, Policy, Redactor, Side};
 use reconcile_core::live::Target;
 use reconcile_core::object::generated::Generated;
 use reconcile_core::object::kept_from_pruning;
@@ -19,11 +19,13 @@ use crate::engine::event::EventSink;
 
 impl Listed {
     /// Decides which members are deleted. It runs after the comparison, so that the redactor has numbered the secrets of the manifests.
-    /// `new` are the objects with generated names that do not exist yet: the former ones go with them, or stay with them.
+    /// `new` are the objects with generated names that do not exist yet: the former ones go with them, or stay with them. `changed` are
+    /// the objects that the cluster changed after the base.
     pub fn judge(
         self,
         targets: &[&Target],
         new: &BTreeSet<Generated>,
+        changed: &BTreeSet<ObjectKey>,
         policy: &Policy,
         redactor: &Redactor,
         events: &dyn EventSink,
@@ -50,9 +52,12 @@ impl Listed {
         let members: Vec<&Member> = unwanted.iter().map(|(_, listed)| &listed.member).collect();
         let mut decisions = desired.decide_all(&members);
         let renamed: BTreeSet<Generated> = going(&decisions, &members).filter(|one| new.contains(one)).collect();
-        leave(&mut decisions, &members, &renamed, &mut desired, policy);
-        let entries = unwanted.into_iter().zip(decisions);
-        let mut entries: Vec<PruneEntry> = entries.map(PruneEntry::from).collect();
+        let side = |member: &&Member| if changed.contains(&member.key) { Side::Both } else { Side::Manifest };
+        let sides: Vec<Side> = members.iter().map(side).collect();
+        leave(&mut decisions, &members, &sides, &renamed, &mut desired, policy);
+        let entries = unwanted.into_iter().zip(decisions).zip(sides);
+        let entries = entries.map(|((member, decision), side)| PruneEntry::new(member, decision, side));
+        let mut entries: Vec<PruneEntry> = entries.collect();
         let namespaces: BTreeSet<String> =
             targets.iter().filter_map(|target| target.key.own_namespace().map(ToOwned::to_owned)).collect();
         let strangers = entries.iter().filter(|entry| matches!(entry.decision, PruneDecision::NotAMember(_)));
@@ -79,12 +84,13 @@ fn going<'m>(decisions: &'m [PruneDecision], members: &'m [&Member]) -> impl Ite
 fn leave(
     decisions: &mut [PruneDecision],
     members: &[&Member],
+    sides: &[Side],
     renamed: &BTreeSet<Generated>,
     desired: &mut DesiredMembers,
     policy: &Policy,
 ) {
     let Some(chosen) = &policy.only else { return };
-    let deletes = chosen.has(&FieldChange::pruned(Value::Null), Action::Delete);
+    let deletes = |side: Side| chosen.has(&FieldChange::pruned(Value::Null).on(side), Action::Delete);
     let takes_pairs = chosen.has_renamed();
     let mut newest: BTreeMap<Generated, &str> = BTreeMap::new();
     let going = decisions.iter().zip(members).filter(|(decision, _)| decision.is_prune());
@@ -92,12 +98,13 @@ fn leave(
         let time = newest.entry(generated).or_default();
         *time = (*time).max(created_at(member));
     }
-    for (decision, member) in decisions.iter_mut().zip(members).filter(|(decision, _)| decision.is_prune()) {
+    let going = decisions.iter_mut().zip(members).zip(sides).filter(|((decision, _), _)| decision.is_prune());
+    for ((decision, member), side) in going {
         let former = Generated::of(&member.key).filter(|generated| renamed.contains(generated));
         let is_chosen = match former {
             Some(_) if !takes_pairs => false,
-            Some(generated) => deletes || newest.get(&generated) == Some(&created_at(member)),
-            None => deletes,
+            Some(generated) => deletes(*side) || newest.get(&generated) == Some(&created_at(member)),
+            None => deletes(*side),
         };
         if !is_chosen {
             *decision = PruneDecision::Keep(Reason::NotChosen);

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use apply_set::{ApplySet, Inventory, ListedKinds, PART_OF, ParentReference, ParentState};
+use apply_set::{ApplySet, Inventory, ListedKinds, Member, PART_OF, ParentReference, ParentState};
 use structured_merge::{GroupKind, ObjectKey, ObjectMeta as _};
 
 use super::ApplySetError;
@@ -60,6 +60,13 @@ pub(crate) struct Listed {
     pub(super) members: Vec<ListedMember>,
     /// Members that were listed and cannot be read.
     pub(super) unreadable: Vec<ObjectKey>,
+}
+
+impl Listed {
+    /// The members that can be read.
+    pub fn members(&self) -> impl Iterator<Item = &Member> {
+        self.members.iter().map(|listed| &listed.member)
+    }
 }
 
 impl Planned {

@@ -1,8 +1,11 @@
 //! What only the base has, and what the manifests have as the base has it.
 
+use std::collections::BTreeSet;
+
 use serde_json::json;
 
-use crate::control_plane::Workspace;
+use crate::control_plane::{Replaced as _, Run, Workspace};
+use crate::manifests::WEB;
 
 fn map(name: &str, text: &str) -> String {
     format!(
@@ -48,6 +51,44 @@ fn an_object_that_is_no_longer_in_the_manifests_is_told_if_it_exists() {
     let apply = ws.reconcile(["apply", "-f", "new", "--base", "old"]).exits_with(0);
     assert_eq!(apply.report()["summary"]["dropped"], 1, "{apply}");
     assert_eq!(apply.stdout.matches("stays without --prune").count(), 1, "{apply}");
+}
+
+/// Somebody changed what the manifests drop: its deletion takes that change with it.
+#[test]
+fn the_deletion_of_an_object_that_the_cluster_changed_is_of_both_sides() {
+    let ws = Workspace::new();
+    ws.define("Note", "properties: {items: {type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [name], items: {type: object, required: [name], properties: {name: {type: string}, size: {type: integer, default: 3}}}}}");
+    let note =
+        "{apiVersion: $NS.example.com/v1, kind: Note, metadata: {name: note}, spec: {items: [{name: a}, {name: b}]}}\n";
+    let web = WEB.replaced("name: web", "name: old-web");
+    for (file, text) in
+        [("touched", &map("touched", "1")), ("quiet", &map("quiet", "1")), ("note", &note.to_owned()), ("web", &web)]
+    {
+        ws.write(format!("old/{file}.yaml"), text);
+    }
+    ws.write("new/kept.yaml", &map("kept", "1"));
+    let set = ["--prune", "--applyset=shop"];
+    ws.reconcile([&["apply", "-f", "old"][..], &set].concat()).exits_with(0);
+    ws.patch_as("kubectl-edit", "configmap/touched", &json!({"data": {"text": "hand"}}));
+    ws.kubectl(["scale", "deployment/old-web", "--replicas=5"]).exits_with(0);
+    let flags = [&["-f", "new", "--base", "old"][..], &set].concat();
+    let diff = ws.reconcile([&["diff"][..], &flags].concat()).exits_with(1);
+    let sides =
+        ["ConfigMap quiet: manifest", "ConfigMap touched: both", "Deployment old-web: manifest", "Note note: manifest"];
+    let deleted = |run: &Run| run.each("side").into_iter().filter(|one| !one.contains("kept")).collect::<BTreeSet<_>>();
+    assert_eq!(deleted(&diff), sides.map(str::to_owned).into(), "{diff}");
+    assert!(diff.stdout.contains("touched  no longer in the manifests, and changed in the cluster"), "{diff}");
+    for (gate, code) in [("both", 1), ("cluster", 1), ("either", 0)] {
+        ws.reconcile([&["diff"][..], &flags, &["--fail-on", gate]].concat()).exits_with(code);
+    }
+    // Without a record nobody can tell, and without the base nothing is said to.
+    let plain = ws.reconcile([&["diff", "-f", "new"][..], &set].concat()).exits_with(1);
+    assert_eq!(plain.object("ConfigMap", "touched")["side"], "manifest", "{plain}");
+    let apply = ws.reconcile([&["apply"][..], &flags, &["--only", "manifest"]].concat()).exits_with(0);
+    assert_eq!(apply.object("ConfigMap", "touched")["left"], json!([{"path": "", "class": "pruned", "side": "both"}]));
+    assert!(ws.find("configmap", "touched").is_some() && ws.find("configmap", "quiet").is_none(), "{apply}");
+    ws.reconcile([&["apply"][..], &flags, &["--only", "both"]].concat()).exits_with(0);
+    assert!(ws.find("configmap", "touched").is_none());
 }
 
 #[test]

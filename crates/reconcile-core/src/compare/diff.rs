@@ -236,6 +236,12 @@ impl FieldChange {
         (self.class, self.side) = (class, Side::of_change(class, self.op));
     }
 
+    /// Says on which side something changed.
+    #[must_use]
+    pub fn on(self, side: Side) -> Self {
+        Self { side: Some(side), ..self }
+    }
+
     /// Names the other managers that own the field.
     pub fn with_managers(mut self, managers: Vec<Owner>) -> Self {
         self.managers = managers;

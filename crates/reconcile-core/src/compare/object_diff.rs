@@ -124,9 +124,10 @@ impl ObjectDiff {
         Self { changes: vec![FieldChange::missing(desired)], ..Self::new(Action::Create, Some(evidence)) }
     }
 
-    /// An object that no manifest describes, and that has to be deleted for this reason.
-    pub fn delete(live: impl Into<Packed>, reason: String) -> Self {
-        Self { changes: vec![FieldChange::pruned(live)], ..Self::new(Action::Delete, None) }.because(reason, None)
+    /// An object that no manifest describes, and that has to be deleted for this reason. `side` is where something changed.
+    pub fn delete(live: impl Into<Packed>, side: Side, reason: String) -> Self {
+        let deletion = FieldChange::pruned(live).on(side);
+        Self { changes: vec![deletion], ..Self::new(Action::Delete, None) }.because(reason, None)
     }
 
     /// An object that no manifest describes, and that stays for this reason.

@@ -43,7 +43,7 @@ mod tests {
 
     use super::*;
     use crate::model::{ContextReport, FailOn, Report};
-    use reconcile_core::compare::ObjectDiff;
+    use reconcile_core::compare::{ObjectDiff, Side};
     use reconcile_core::diagnostic::{Code, Diagnostic};
     use reconcile_core::pass::Outcome;
 
@@ -53,7 +53,7 @@ mod tests {
     }
 
     fn deletion() -> ObjectDiff {
-        ObjectDiff::delete(serde_json::json!({}), "gone".to_owned())
+        ObjectDiff::delete(serde_json::json!({}), Side::Manifest, "gone".to_owned())
     }
 
     fn objects() -> Vec<ObjectReport> {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use reconcile_core::compare::{
-    Action, Class, Conflict, DiffNotes, Evidence, FieldChange, IgnoredFields, ObjectDiff, Replacement, Versions,
+    Action, Class, Conflict, DiffNotes, Evidence, FieldChange, IgnoredFields, ObjectDiff, Replacement, Side, Versions,
 };
 use reconcile_core::diagnostic::{Code, Diagnostic, Location};
 use reconcile_core::live::readiness::{ObjectReadiness, ReadinessState};
@@ -153,7 +153,7 @@ fn objects(text: &str) -> Vec<ObjectReport> {
     });
     let invalid = Diagnostic::new(Code::Invalid, "2 mistakes in the manifest").with_details(mistakes.to_vec());
     let map = |name: &str| key("v1", "ConfigMap", Some("shop"), name);
-    let pruned = ObjectDiff::delete(manifest.clone(), "no longer in the manifests".to_owned());
+    let pruned = ObjectDiff::delete(manifest.clone(), Side::Manifest, "no longer in the manifests".to_owned());
     let elsewhere = Deletion { needs: [DeletionKind::OtherNamespaces].into(), allowed: false };
     let kept = ObjectDiff::kept(format!("its annotation says so: {text}"));
     let create = ObjectDiff::create(manifest, Evidence::Server);

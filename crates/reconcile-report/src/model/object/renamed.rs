@@ -41,7 +41,7 @@ impl FormerObject {
         }
         let secrecy = Secrecy::of(&key.gvk, None, Some(&live));
         let live = redactor.value(&secrecy, &FieldPath::root(), &live);
-        let object = ObjectReport::unwanted(key, ObjectDiff::delete(live, String::new()));
+        let object = ObjectReport::unwanted(key, ObjectDiff::delete(live, Side::Manifest, String::new()));
         Self { object, changes: decision.diff.changes.clone() }
     }
 }
@@ -406,7 +406,7 @@ mod tests {
     fn old(kind: &str, name: &str, created: &str, data: &Value) -> ObjectReport {
         let metadata = json!({"name": name, "uid": "1", "creationTimestamp": created});
         let live = json!({"apiVersion": "v1", "kind": kind, "metadata": metadata, "data": data});
-        ObjectReport::unwanted(&key(kind, name), ObjectDiff::delete(live, "gone".to_owned()))
+        ObjectReport::unwanted(&key(kind, name), ObjectDiff::delete(live, Side::Manifest, "gone".to_owned()))
     }
 
     fn shown(objects: Vec<ObjectReport>) -> Vec<String> {

@@ -144,8 +144,14 @@ fn objects_are_created_and_deleted_only_if_they_are_chosen() {
     assert_eq!(left(&diff, "ConfigMap", "deleted"), [""; 0], "{diff}");
     assert_eq!(diff.report()["summary"]["left"], 4, "{diff}");
     assert_eq!(diff.report()["summary"]["inSync"], 0, "{diff}");
+    assert!(diff.stdout.contains("/dropped  left by --only"), "{diff}");
+    assert!(diff.stdout.contains("1 to create, 1 kept; 0 in sync"), "what is left is not in sync: {diff}");
+    ws.reconcile([&["diff"][..], &flags, &["-o", "junit=left.xml"]].concat()).exits_with(1);
+    let cases = fs::read_to_string(ws.folder().join("left.xml")).expect("test cases");
+    assert_eq!(cases.matches("<skipped message=\"left by --only\"").count(), 4, "{cases}");
     let apply = run(&ws, "apply", &[&flags[..], &["--wait", "--timeout=20s"]].concat()).exits_with(0);
     assert!(apply.stdout.contains("4 differences left by --only"), "{apply}");
+    assert!(!apply.stdout.contains("unchanged"), "{apply}");
     assert!(ws.find("configmap", "deleted").is_some() && ws.find("configmap", "dropped").is_some(), "{apply}");
     assert!(ws.find("configmap", "fresh").is_none() && ws.find("namespace", "$NS-new").is_none(), "{apply}");
     assert_eq!(run(&ws, "apply", &flags).exits_with(0).writes(), 0);

@@ -9,6 +9,7 @@ use crate::model::{ContextReport, FailClass, Level, ObjectReport, Report, Report
 use crate::view::View;
 use crate::words::describe;
 use crate::words::findings::{Finding, of_object, of_run, own_location};
+use crate::words::label::LEFT;
 use crate::words::parts::has_parts;
 use crate::words::sentence::location;
 use crate::words::summary::verdict_of;
@@ -82,6 +83,11 @@ fn case_of_object(report: &Report, object: &ObjectReport, found: &[Finding<'_>],
 /// Writes an object that could not be compared or applied as an error, and drift that fails the run as a failure.
 fn status(report: &Report, object: &ObjectReport, found: &[Finding<'_>]) -> TestCaseStatus {
     let mut status = match kind(report, object) {
+        None if object.is_left_whole() => {
+            let mut left = TestCaseStatus::skipped();
+            left.set_message(LEFT);
+            return left;
+        }
         None => return TestCaseStatus::success(),
         Some(_) if object.run.outcome == Some(Outcome::Skipped) => TestCaseStatus::skipped(),
         Some(kind) => TestCaseStatus::non_success(kind),

@@ -191,10 +191,7 @@ impl Summary {
         let with = |action: Action| count(&|object| object.diff.action == action);
         Self {
             objects: objects.len(),
-            in_sync: Some(count(&|object| {
-                let is_quiet = object.diff.action == Action::None && !object.is_kept() && !object.is_left_whole();
-                is_quiet && !object.stays_different()
-            })),
+            in_sync: Some(count(&|object| object.disposition() == Disposition::InSync && !object.stays_different())),
             create: Some(with(Action::Create)),
             update: Some(with(Action::Update)),
             replace: Some(with(Action::Replace)),

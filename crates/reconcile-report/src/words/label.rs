@@ -11,6 +11,8 @@ use super::styled::Role;
 
 /// An object that would have to be replaced, which is not allowed.
 pub(crate) const NEEDS_REPLACEMENT: &str = "needs replacement";
+/// The state of an object that `--only` leaves missing, or keeps although no manifest has it.
+pub(crate) const LEFT: &str = "left by --only";
 
 /// A word and its role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +50,7 @@ fn words_of(disposition: Disposition) -> ActionWords {
         Disposition::NotCompared => words("!", "not compared", "not compared", Role::Error),
         Disposition::Kept => words("=", "kept", "kept", Role::Note),
         Disposition::InSync => words("=", "in sync", "in sync", Role::Note),
+        Disposition::Left => words("=", "left", "left", Role::Note),
     }
 }
 
@@ -63,7 +66,7 @@ pub fn why_without_fields(action: Action) -> Option<&'static str> {
 
 /// Returns the sign and the word for an action that will be taken: `-/+ replace`.
 pub(crate) fn planned(action: Action) -> (String, Role) {
-    let ActionWords { sign, word, role, .. } = words_of(Disposition::of(action, None, false, false));
+    let ActionWords { sign, word, role, .. } = words_of(Disposition::of(action, None));
     (format!("{sign} {word}"), role)
 }
 
@@ -107,8 +110,8 @@ fn result(object: &ObjectReport) -> Option<Label> {
         let Label { word, role } = readiness_label(readiness.state);
         return Some(Label { word, role: if readiness.is_current() { Role::Note } else { role } });
     }
-    let is_unchanged = object.run.outcome == Some(Outcome::Unchanged) && !object.is_kept();
-    let in_sync = is_unchanged.then_some(Label { word: "in sync", role: Role::Note });
+    let is_in_sync = object.run.outcome == Some(Outcome::Unchanged) && !object.is_kept() && !object.is_left_whole();
+    let in_sync = is_in_sync.then_some(Label { word: "in sync", role: Role::Note });
     object.run.outcome.and_then(outcome_label).or(in_sync)
 }
 

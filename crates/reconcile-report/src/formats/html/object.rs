@@ -16,7 +16,7 @@ use crate::view::View;
 use crate::words::conflict::conflict_hint;
 use crate::words::deletions;
 use crate::words::effects::effect;
-use crate::words::label::{sign, summary_label};
+use crate::words::label::{LEFT, sign, summary_label};
 use crate::words::users;
 use crate::words::why::owner_text;
 
@@ -159,7 +159,7 @@ impl Objects<'_> {
         });
         let beside = object.diff.added_items.iter().map(|path| format!("added by hand: {path}"));
         let left = object.diff.left.iter().map(|left| match left.path.elements() {
-            [] => "left by --only".to_owned(),
+            [] => LEFT.to_owned(),
             _ => format!("left by --only: {}", left.path),
         });
         let mut notes = warnings.chain(ignored).chain(left).chain(beside).peekable();

@@ -14,7 +14,7 @@ use crate::model::object::disposition::Disposition;
 use crate::view::View;
 use crate::words::conflict::{conflict_hint, installer};
 use crate::words::effects::effect;
-use crate::words::label::{NEEDS_REPLACEMENT, sign, stopped_step};
+use crate::words::label::{LEFT, NEEDS_REPLACEMENT, sign, stopped_step};
 use crate::words::sentence::excerpt;
 use crate::words::sentence::shared_diagnostic::coded;
 use crate::words::sentence::wrapped::wrapped;
@@ -47,6 +47,7 @@ pub(crate) fn object_text(object: &ObjectReport, view: &View) -> Styled {
     let about = match (&place, &object.messages.reason) {
         (None, Some(reason)) => reason.clone(),
         _ if needs_replacement(object) => NEEDS_REPLACEMENT.to_owned(),
+        _ if object.is_left_whole() => LEFT.to_owned(),
         _ => about(object),
     };
     head(&mut sheet, sign(object), &object.key.to_string(), &about, &place.clone().unwrap_or_default());

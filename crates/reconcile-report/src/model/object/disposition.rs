@@ -15,6 +15,8 @@ pub(crate) enum Disposition {
     Kept,
     /// There is nothing to do.
     InSync,
+    /// It neither creates nor deletes the object, which `--only` leaves.
+    Left,
     /// Nothing: the object could not be compared.
     NotCompared,
     /// Nothing: other managers own fields of the manifest.
@@ -31,11 +33,10 @@ impl Disposition {
         matches!(self, Self::NotCompared | Self::Conflict | Self::NeedsReplace | Self::Protected)
     }
 
-    /// The part of an object that needs this action. `is_blocked` says that other managers own fields of its manifest.
-    pub fn of(action: Action, replacement: Option<Replacement>, is_blocked: bool, is_kept: bool) -> Self {
+    /// The part of an object that needs this action, as far as nothing else decides about it.
+    pub fn of(action: Action, replacement: Option<Replacement>) -> Self {
         match action {
             Action::Create => Self::Create,
-            Action::Update if is_blocked => Self::Conflict,
             Action::Update => Self::Update,
             Action::Replace => match replacement {
                 Some(Replacement::NeedsFlag) => Self::NeedsReplace,
@@ -44,7 +45,6 @@ impl Disposition {
             },
             Action::Delete => Self::Delete,
             Action::Unknown => Self::NotCompared,
-            Action::None if is_kept => Self::Kept,
             Action::None => Self::InSync,
         }
     }

@@ -351,7 +351,12 @@ impl ObjectReport {
     pub(crate) fn disposition(&self) -> Disposition {
         let ObjectDiff { action, replacement, conflicts, .. } = &self.diff;
         let is_blocked = !conflicts.is_empty() || self.details.is_conflict_shown;
-        Disposition::of(*action, *replacement, is_blocked, self.is_kept())
+        match Disposition::of(*action, *replacement) {
+            Disposition::Update if is_blocked => Disposition::Conflict,
+            Disposition::InSync if self.is_kept() => Disposition::Kept,
+            Disposition::InSync if self.is_left_whole() => Disposition::Left,
+            disposition => disposition,
+        }
     }
 
     /// The part of a pass that it takes and the side that changed, for counts: also of differences that are not shown.

@@ -185,7 +185,10 @@ pub(crate) fn not_done(report: &Report) -> String {
 }
 
 fn outcome_counts(report: &Report) -> impl Fn(Outcome) -> usize {
-    |outcome| report.objects.iter().filter(|object| object.run.outcome == Some(outcome) && !object.is_kept()).count()
+    |outcome| {
+        let counts = |object: &&ObjectReport| !object.is_kept() && !object.is_left_whole();
+        report.objects.iter().filter(counts).filter(|object| object.run.outcome == Some(outcome)).count()
+    }
 }
 
 fn in_sync(count: usize, counts: &Summary, view: &View) -> String {

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use reconcile_core::manifest::Files;
 use reconcile_core::pull::kustomize::Tree;
+use reconcile_core::text::io_reason;
 
 use super::files::{Limits, build_alone};
 use super::git::Checkout;
@@ -56,7 +57,7 @@ impl Overlay {
     /// Copies a kustomization whose builds share the limits of a run that started at a time.
     fn within(directory: &OsStr, known: &Files, started: Instant, most: u64) -> Result<Self, String> {
         let text = |path: PathBuf| path.into_os_string().into_string().map_err(|_| "its path is no text".to_owned());
-        let unreadable = |error: io::Error| format!("it cannot be read: {}", super::files::reason(&error));
+        let unreadable = |error: io::Error| format!("it cannot be read: {}", io_reason(&error));
         let folder = text(Path::new(directory).canonicalize().map_err(unreadable)?)?;
         let here = text(Path::new(".").canonicalize().map_err(unreadable)?)?;
         let tree = read(folder, known).map_err(unreadable)?;

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use glob::{MatchOptions, Pattern};
 use reconcile_core::diagnostic::{Diagnostic, KUSTOMIZATIONS};
 use reconcile_core::manifest::Input;
+use reconcile_core::text::io_reason;
 
-use super::files::{Inputs, build, is_configuration, is_manifest, is_pattern, reason};
+use super::files::{Inputs, build, is_configuration, is_manifest, is_pattern};
 use super::git::{Checkout, OTHERWISE, Repository, Revision, Tree};
 
 /// The manifests of a revision.
@@ -173,7 +174,7 @@ impl Reader {
         match content {
             Ok(Some(content)) => inputs.content(&name, Ok(content)),
             Ok(None) => {}
-            Err(error) => inputs.content(&name, Err(reason(&error))),
+            Err(error) => inputs.content(&name, Err(io_reason(&error))),
         }
     }
 
@@ -186,7 +187,7 @@ impl Reader {
             return Ok(());
         }
         let checkout = Checkout::of(&mut self.tree)
-            .map_err(|error| Diagnostic::of_file(&name, format!("cannot be copied: {}", reason(&error))))?;
+            .map_err(|error| Diagnostic::of_file(&name, format!("cannot be copied: {}", io_reason(&error))))?;
         let root = checkout.root().to_string_lossy().into_owned();
         let shown = |text: &str| text.replace(&root, &self.revision.name);
         let built = build(checkout.root().join(&target).as_os_str())
@@ -200,6 +201,6 @@ impl Reader {
         let name = format!("{}:{path}", self.revision.name);
         self.tree
             .target(path)
-            .map_err(|error| Diagnostic::of_file(&name, format!("cannot be read: {}", reason(&error))))
+            .map_err(|error| Diagnostic::of_file(&name, format!("cannot be read: {}", io_reason(&error))))
     }
 }

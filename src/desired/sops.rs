@@ -15,10 +15,10 @@ use reconcile_core::manifest::yaml::{Document, Positions, Step, Syntax, Validati
 use serde_json::Value;
 
 use super::child::{Ended, Unended, ended};
-use super::files::reason;
 use crate::program::{self, LookupError};
 use reconcile_core::diagnostic::{Diagnostic, Location};
 use reconcile_core::manifest::{Decrypted, Input, Place, Undecrypted, authentication_code, is_encrypted};
+use reconcile_core::text::io_reason;
 
 /// The program.
 const SOPS: &str = "sops";
@@ -221,14 +221,14 @@ fn run(program: &Path, unit: &Unit, limit: Duration) -> Result<Vec<u8>, Undecryp
         command.arg("/dev/stdin");
     }
     let started = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
-    let failed = |error| Undecrypted::Failed(format!("`sops` cannot be run: {}", reason(&error)));
+    let failed = |error| Undecrypted::Failed(format!("`sops` cannot be run: {}", io_reason(&error)));
     let child = started.map_err(failed)?;
     match ended(child, &unit.text, MAX_OUTPUT, limit) {
         Ok(Ended { status, output, .. }) if status.success() => Ok(output),
         Ok(Ended { status, .. }) => Err(failure(status.code())),
         Err(Unended::TooLate) => Err(Undecrypted::Failed(format!("`sops` did not finish within {}s", limit.as_secs()))),
         Err(Unended::TooMuch) => Err(Undecrypted::Failed(format!("`sops` printed more than {} MiB", MAX_OUTPUT >> 20))),
-        Err(Unended::Failed(error)) => Err(Undecrypted::Failed(format!("`sops` failed: {}", reason(&error)))),
+        Err(Unended::Failed(error)) => Err(Undecrypted::Failed(format!("`sops` failed: {}", io_reason(&error)))),
     }
 }
 

@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use reconcile_core::diagnostic::{Diagnostic, KUSTOMIZATIONS, is_kustomization};
-use reconcile_core::text::{name_without_credentials, urls_without_credentials};
+use reconcile_core::text::{io_reason, name_without_credentials, urls_without_credentials};
 
 use crate::desired::child::{Ended, Unended, ended};
 use crate::desired::kustomization::may_have_secrets;
@@ -84,7 +84,7 @@ fn build_within(directory: &OsStr, limits: Limits, environment: &[(&str, &str)])
     match started {
         Ok(child) => finish(child, limits).map_err(failed),
         Err(error) => {
-            let message = format!("`{command}` cannot be run: {}", reason(&error));
+            let message = format!("`{command}` cannot be run: {}", io_reason(&error));
             Err(Diagnostic::of_file(&name, message))
         }
     }
@@ -138,7 +138,7 @@ fn finish(child: Child, limits: Limits) -> Result<Built, String> {
         Unended::TooLate => format!("did not end within {}s", limits.time.as_secs()),
         Unended::TooMuch if limits.bytes == MAX_INPUT => "failed: it is larger than 1 GiB".to_owned(),
         Unended::TooMuch => format!("failed: it is larger than {} MiB", limits.bytes >> 20),
-        Unended::Failed(error) => format!("failed: {}", reason(&error)),
+        Unended::Failed(error) => format!("failed: {}", io_reason(&error)),
     })?;
     let said = said.trim().lines().map(without_log_head).collect::<Vec<_>>().join("\n");
     let said = urls_without_credentials(&said);
@@ -174,14 +174,6 @@ pub(super) fn read_bounded(from: impl std::io::Read) -> std::io::Result<Vec<u8>>
         return Err(std::io::Error::other("it is larger than 1 GiB"));
     }
     Ok(bytes)
-}
-
-/// The reason, without the operating system's number.
-pub(in crate::desired) fn reason(error: &std::io::Error) -> String {
-    let text = error.to_string();
-    let text = text.split(" (os error").next().unwrap_or_default();
-    let mut chars = text.chars();
-    chars.next().map(|first| first.to_lowercase().chain(chars).collect()).unwrap_or_default()
 }
 
 #[cfg(test)]

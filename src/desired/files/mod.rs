@@ -10,14 +10,13 @@ use std::{fs, io};
 
 pub use kustomize::MAX_INPUT;
 use kustomize::read_bounded;
-pub(super) use kustomize::reason;
 pub(super) use kustomize::{Limits, build, build_alone};
 
 use super::kustomization::origins;
 use crate::work_tree::WorkTree;
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::manifest::{CHART, Input, STDIN, SourceText, rendered_by_helm};
-use reconcile_core::text::name_without_credentials;
+use reconcile_core::text::{io_reason, name_without_credentials};
 
 /// Name of the configuration file, which is no manifest when a directory is read.
 pub const CONFIGURATION: &str = ".kubectl-reconcile.yaml";
@@ -50,7 +49,7 @@ impl Inputs {
                 let message = "standard input can be read only once, `-f -` is given twice";
                 self.diagnostics.push(Diagnostic::general(message));
             } else {
-                self.content(STDIN, read_bounded(io::stdin().lock()).map_err(|error| reason(&error)));
+                self.content(STDIN, read_bounded(io::stdin().lock()).map_err(|error| io_reason(&error)));
             }
             return;
         }
@@ -113,7 +112,7 @@ impl Inputs {
                     let text = SourceText::of_file(bytes, path.to_owned());
                     self.read.push(Input::new(name_without_credentials(&name), text));
                 }
-                content => self.content(&name, content.map_err(|error| reason(&error))),
+                content => self.content(&name, content.map_err(|error| io_reason(&error))),
             }
         }
     }
@@ -226,7 +225,7 @@ fn leads_out(link: &Path, target: &Path, tree: &WorkTree) -> Diagnostic {
 
 fn unreadable(path: &Path, error: &io::Error) -> Diagnostic {
     let name = name_without_credentials(&path.to_string_lossy());
-    Diagnostic::of_file(&name, format!("cannot be read: {}", reason(error)))
+    Diagnostic::of_file(&name, format!("cannot be read: {}", io_reason(error)))
 }
 
 /// Walks through a directory.

@@ -13,10 +13,9 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use reconcile_core::diagnostic::Diagnostic;
-use reconcile_core::text::similar;
+use reconcile_core::text::{io_reason, similar};
 
 use crate::desired::child::{self, Ended, Unended};
-use crate::desired::files::reason;
 use crate::program;
 use crate::work_tree::root;
 use tree::Objects;
@@ -75,9 +74,9 @@ impl Repository {
     /// The repository that a path is in. The second value is the path in it, without links.
     pub fn of(path: &Path) -> Result<(Self, PathBuf), Diagnostic> {
         let name = path.display();
-        let real = path
-            .canonicalize()
-            .map_err(|error| Diagnostic::of_file(&name.to_string(), format!("cannot be read: {}", reason(&error))))?;
+        let real = path.canonicalize().map_err(|error| {
+            Diagnostic::of_file(&name.to_string(), format!("cannot be read: {}", io_reason(&error)))
+        })?;
         let Some(root) = root(&real) else {
             let message = format!("`--since` needs a git repository, and {name} is in none");
             return Err(Diagnostic::general(message).with_hint(OTHERWISE));
@@ -220,7 +219,7 @@ impl Repository {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
-            .map_err(|error| failed(format!("cannot be run: {}", reason(&error))))?;
+            .map_err(|error| failed(format!("cannot be run: {}", io_reason(&error))))?;
         let Ended { status, output, said } = ended(child, most, LIMIT).map_err(failed)?;
         if !status.success() && said.contains("dubious ownership") {
             let message =
@@ -266,7 +265,7 @@ fn ended(child: Child, most: u64, limit: Duration) -> Result<Ended, String> {
     child::ended(child, &[], most, limit).map_err(|end| match end {
         Unended::TooLate => format!("did not end within {}s", limit.as_secs()),
         Unended::TooMuch => "printed more than is read".to_owned(),
-        Unended::Failed(error) => format!("failed: {}", reason(&error)),
+        Unended::Failed(error) => format!("failed: {}", io_reason(&error)),
     })
 }
 

@@ -8,8 +8,9 @@ use std::thread;
 use std::time::Duration;
 
 use reconcile_core::diagnostic::Diagnostic;
+use reconcile_core::text::io_reason;
 
-use crate::desired::files::{MAX_INPUT, reason};
+use crate::desired::files::MAX_INPUT;
 
 /// Most links on the way to a file.
 const LINKS: usize = 40;
@@ -154,7 +155,7 @@ impl Objects {
     /// Starts the process, which has this time for each content.
     pub(super) fn begin(command: Command, limit: Duration) -> Result<Self, Diagnostic> {
         Self::within(command, limit)
-            .map_err(|error| Diagnostic::general(format!("`git cat-file` cannot be run: {}", reason(&error))))
+            .map_err(|error| Diagnostic::general(format!("`git cat-file` cannot be run: {}", io_reason(&error))))
     }
 
     fn within(mut command: Command, limit: Duration) -> io::Result<Self> {

@@ -10,19 +10,17 @@
 //!                        └─▶ Create under another name: is the manifest invalid, or a field immutable? ─▶ Refused
 //! ```
 
+mod accepted;
 mod dropped;
+mod first;
 mod rejected;
 mod trial;
 
 use std::borrow::Cow;
 
 use serde_json::Value;
-use structured_merge::{
-    FieldSet, ObjectMeta as _, Ownership, Proof, TypeRef, Unproven, changes, prove, prune, verbatim,
-    with_live_spelling, with_node_ports, with_string_data,
-};
+use structured_merge::{ObjectMeta as _, TypeRef, Unproven, changes, verbatim, with_live_spelling, with_node_ports};
 
-use super::additions::without_defaults;
 use super::changing_kinds::ComingType;
 use super::classify::only::{inseparable, is_lost};
 use super::decision::membership::Membership;
@@ -30,10 +28,10 @@ use super::decision::{ComparisonResult, Decision, decide, diff_in};
 use super::diff::{Evidence, FieldChange};
 use super::live_object::LiveObject;
 use super::patch::{replacement, version};
-use super::policy::{EvidenceMode, Policy};
-use super::prediction::{CompareContext, Prediction, unreadable_owners};
-use super::rejection::refusal::{Refusal, wrong_types};
-use super::rejection::{InTheWay, RejectedObject};
+use super::policy::Policy;
+use super::prediction::{CompareContext, Prediction};
+use super::rejection::InTheWay;
+use super::rejection::refusal::Refusal;
 use super::secrecy::redact::Redactor;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::live::discreet::shown_warning_about;
@@ -369,151 +367,6 @@ impl<'a> ComparisonMachine<'a> {
         decision
     }
 
-    /// Begins with the object that was read: ends the comparison, or asks the first question.
-    fn begin(&mut self, live: LiveState) -> State {
-        self.left.clear();
-        self.was_predicted = false;
-        match live {
-            LiveState::Absent if self.context.policy.evidence == EvidenceMode::ReadOnly => self.missing_locally(),
-            LiveState::Absent if !self.context.policy.tries_creations => {
-                State::Done(ComparisonResult::Missing(Evidence::Server))
-            }
-            LiveState::Absent => State::Applying(None),
-            LiveState::Unreadable(diagnostic) => State::Done(ComparisonResult::Unknown(diagnostic)),
-            LiveState::Present(object) => {
-                let live = self.live_object(object);
-                self.compare(live)
-            }
-        }
-    }
-
-    fn live_object(&mut self, object: Value) -> LiveObject {
-        let live = LiveObject::leaving(&self.left, self.context, object);
-        self.membership.clone_from(&live.membership);
-        live
-    }
-
-    /// Tries to finish the comparison of a live object without a question.
-    fn compare(&mut self, live: LiveObject) -> State {
-        if live.current.object.is_terminating() {
-            return State::Done(ComparisonResult::Unknown(terminating(&live.current.object)));
-        }
-        if let Some(refusal) = self.membership.as_ref().and_then(Membership::refusal) {
-            return State::Done(ComparisonResult::Unknown(refusal));
-        }
-        match self.proof(&live) {
-            Proof::Proven if !live.removed.is_empty() => self.ask(live),
-            Proof::Proven => {
-                // The report counts and shows the fields that others added.
-                let others = &mut live.current.owners.others.iter();
-                let is_shown = !live.covering.is_empty() || others.any(|entry| entry.subresource != "status");
-                State::Done(ComparisonResult::Proven(is_shown.then(|| Box::new(live))))
-            }
-            Proof::Inconclusive(_) => self.ask(live),
-        }
-    }
-
-    /// Asks the server about an object that is not proven to be in sync, if it may be asked.
-    fn ask(&mut self, live: LiveObject) -> State {
-        if let Some(diagnostic) = unreadable_owners(&live.current.owners) {
-            return State::Done(ComparisonResult::Unknown(diagnostic));
-        }
-        if self.context.policy.evidence == EvidenceMode::ReadOnly {
-            return self.compared_locally(Box::new(live));
-        }
-        State::Applying(Some(Box::new(live)))
-    }
-
-    fn proof(&mut self, live: &LiveObject) -> Proof {
-        let Some(kind) = self.context.target.kind() else { return Proof::Inconclusive(Unproven::NoEntry) };
-        if self.context.policy.evidence == EvidenceMode::Server {
-            return Proof::Inconclusive(Unproven::NoEntry);
-        }
-        let proof =
-            prove(live.sent(self.context.target), &live.current, self.context.schema, &kind, self.context.policy);
-        if let Proof::Inconclusive(unproven) = &proof {
-            self.unproven = Some(unproven.clone());
-        }
-        proof
-    }
-
-    /// An object to create, about which no server is asked.
-    fn missing_locally(&self) -> State {
-        State::Done(match self.wrong_types(None) {
-            Some(mistakes) => ComparisonResult::Refused { live: None, refusal: Refusal::Typed(mistakes) },
-            None => ComparisonResult::Missing(Evidence::Local),
-        })
-    }
-
-    /// The mistakes of the manifest that its type alone shows.
-    fn wrong_types(&self, live: Option<&LiveObject>) -> Option<Diagnostic> {
-        let CompareContext { target, schema, .. } = self.context;
-        let nothing = FieldSet::new();
-        let (object, ignored) = live.map_or((None, &nothing), |live| (Some(&live.current.object), &live.ignored));
-        wrong_types(&RejectedObject::of_manifest(target, object, schema), ignored)
-    }
-
-    /// An object that exists, about which no server is asked.
-    fn compared_locally(&self, live: Box<LiveObject>) -> State {
-        match self.wrong_types(Some(&live)) {
-            Some(mistakes) => {
-                State::Done(ComparisonResult::Refused { live: Some(live), refusal: Refusal::Typed(mistakes) })
-            }
-            None => self.predicted_locally(live),
-        }
-    }
-
-    fn predicted_locally(&self, live: Box<LiveObject>) -> State {
-        let manifest = live.sent(self.context.target);
-        let removed = without_defaults(&live.removed, &live.current.object);
-        let prediction = Box::new(self.context.predict_displacing(manifest, &live.current, removed));
-        State::Done(ComparisonResult::Predicted { live, prediction })
-    }
-
-    /// Takes the answer of a server that would apply the manifest.
-    fn applied(&mut self, live: Option<Box<LiveObject>>, object: Value) -> State {
-        let Some(live) = live else { return State::Done(ComparisonResult::Missing(Evidence::Server)) };
-        if version(&live.current.object) == version(&object) || self.rounds == 0 {
-            return self.predicted(*live, object);
-        }
-        self.rounds -= 1;
-        State::Reading { answer: object, live }
-    }
-
-    /// Takes the answer to the apply, if it belongs to the version that was read.
-    fn predicted(&self, live: LiveObject, answer: Value) -> State {
-        let api_version = self.context.target.key.gvk.api_version();
-        let owners = Ownership::of(&answer, &self.context.policy.manager);
-        if let Some(diagnostic) = unreadable_owners(&owners) {
-            return State::Done(ComparisonResult::Unknown(diagnostic));
-        }
-        let claims = owners.our_fields();
-        let in_the_way = live.removed.clone();
-        let live = Box::new(live);
-        let object = answer;
-        let evidence = Evidence::Server;
-        let mut prediction = Box::new(Prediction { object, owners, evidence, in_the_way, rewrites_records: false });
-        let before = &live.current;
-        let settled = before.owners.with_fields_displaced(
-            &before.object,
-            self.context.schema,
-            &claims,
-            &live.removed,
-            &api_version,
-            self.context.policy,
-        );
-        let Some(settled) = settled else { return State::Done(ComparisonResult::Predicted { live, prediction }) };
-        let stays = structured_merge::fields_of(live.sent(self.context.target), self.context.schema);
-        let stays = with_string_data(&self.context.target.key.gvk, stays, &[]);
-        let kept = settled.fields_of_others().union(&stays);
-        let pruned = prune(&prediction.object, self.context.schema, &settled.our_fields(), &kept);
-        let before = std::mem::replace(&mut prediction.object, pruned);
-        if before == prediction.object {
-            return State::Done(ComparisonResult::Predicted { live, prediction });
-        }
-        State::Pruning { live, prediction }
-    }
-
     /// The diagnostic for an answer that is not about this object: one resourceVersion has one uid.
     fn bad_answer(&self, answer: &Answer) -> Option<Diagnostic> {
         let (known, object) = match (&self.state, answer) {
@@ -552,20 +405,6 @@ impl<'a> ComparisonMachine<'a> {
         }
     }
 }
-
-/// The diagnostic for an object that is being deleted, with the finalizers that hold it, maybe for ever.
-fn terminating(object: &Value) -> Diagnostic {
-    let finalizers: Vec<&str> = object.finalizers().collect();
-    let (waits, hint) = match finalizers.as_slice() {
-        [] => (String::new(), "run again when it is gone"),
-        [one] => (format!(", and waits for its finalizer `{one}`"), HELD),
-        several => (format!(", and waits for its finalizers `{}`", several.join("`, `")), HELD),
-    };
-    Diagnostic::new(Code::Terminating, format!("it is being deleted{waits}")).with_hint(hint)
-}
-
-/// The hint about an object that finalizers hold.
-const HELD: &str = "run again when it is gone; if the controller of a finalizer no longer exists, nothing else removes it from `metadata.finalizers`";
 
 /// Returns true if the apply would change what the pass leaves.
 fn loses_left(context: CompareContext<'_>, decision: &Decision, left: &[FieldChange]) -> bool {

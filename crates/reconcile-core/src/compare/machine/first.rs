@@ -1,0 +1,134 @@
+//! The first question about an object that was read, or the end of its comparison without one.
+
+use serde_json::Value;
+use structured_merge::{FieldSet, ObjectMeta as _, Proof, Unproven, prove};
+
+use super::{ComparisonMachine, State};
+use crate::compare::additions::without_defaults;
+use crate::compare::decision::ComparisonResult;
+use crate::compare::decision::membership::Membership;
+use crate::compare::diff::Evidence;
+use crate::compare::live_object::LiveObject;
+use crate::compare::policy::EvidenceMode;
+use crate::compare::prediction::{CompareContext, unreadable_owners};
+use crate::compare::rejection::RejectedObject;
+use crate::compare::rejection::refusal::{Refusal, wrong_types};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::live::LiveState;
+
+impl ComparisonMachine<'_> {
+    /// Begins with the object that was read: ends the comparison, or asks the first question.
+    pub(super) fn begin(&mut self, live: LiveState) -> State {
+        self.left.clear();
+        self.was_predicted = false;
+        match live {
+            LiveState::Absent if self.context.policy.evidence == EvidenceMode::ReadOnly => self.missing_locally(),
+            LiveState::Absent if !self.context.policy.tries_creations => {
+                State::Done(ComparisonResult::Missing(Evidence::Server))
+            }
+            LiveState::Absent => State::Applying(None),
+            LiveState::Unreadable(diagnostic) => State::Done(ComparisonResult::Unknown(diagnostic)),
+            LiveState::Present(object) => {
+                let live = self.live_object(object);
+                self.compare(live)
+            }
+        }
+    }
+
+    pub(super) fn live_object(&mut self, object: Value) -> LiveObject {
+        let live = LiveObject::leaving(&self.left, self.context, object);
+        self.membership.clone_from(&live.membership);
+        live
+    }
+
+    /// Tries to finish the comparison of a live object without a question.
+    pub(super) fn compare(&mut self, live: LiveObject) -> State {
+        if live.current.object.is_terminating() {
+            return State::Done(ComparisonResult::Unknown(terminating(&live.current.object)));
+        }
+        if let Some(refusal) = self.membership.as_ref().and_then(Membership::refusal) {
+            return State::Done(ComparisonResult::Unknown(refusal));
+        }
+        match self.proof(&live) {
+            Proof::Proven if !live.removed.is_empty() => self.ask(live),
+            Proof::Proven => {
+                // The report counts and shows the fields that others added.
+                let others = &mut live.current.owners.others.iter();
+                let is_shown = !live.covering.is_empty() || others.any(|entry| entry.subresource != "status");
+                State::Done(ComparisonResult::Proven(is_shown.then(|| Box::new(live))))
+            }
+            Proof::Inconclusive(_) => self.ask(live),
+        }
+    }
+
+    /// Asks the server about an object that is not proven to be in sync, if it may be asked.
+    fn ask(&mut self, live: LiveObject) -> State {
+        if let Some(diagnostic) = unreadable_owners(&live.current.owners) {
+            return State::Done(ComparisonResult::Unknown(diagnostic));
+        }
+        if self.context.policy.evidence == EvidenceMode::ReadOnly {
+            return self.compared_locally(Box::new(live));
+        }
+        State::Applying(Some(Box::new(live)))
+    }
+
+    fn proof(&mut self, live: &LiveObject) -> Proof {
+        let Some(kind) = self.context.target.kind() else { return Proof::Inconclusive(Unproven::NoEntry) };
+        if self.context.policy.evidence == EvidenceMode::Server {
+            return Proof::Inconclusive(Unproven::NoEntry);
+        }
+        let proof =
+            prove(live.sent(self.context.target), &live.current, self.context.schema, &kind, self.context.policy);
+        if let Proof::Inconclusive(unproven) = &proof {
+            self.unproven = Some(unproven.clone());
+        }
+        proof
+    }
+
+    /// An object to create, about which no server is asked.
+    pub(super) fn missing_locally(&self) -> State {
+        State::Done(match self.wrong_types(None) {
+            Some(mistakes) => ComparisonResult::Refused { live: None, refusal: Refusal::Typed(mistakes) },
+            None => ComparisonResult::Missing(Evidence::Local),
+        })
+    }
+
+    /// The mistakes of the manifest that its type alone shows.
+    fn wrong_types(&self, live: Option<&LiveObject>) -> Option<Diagnostic> {
+        let CompareContext { target, schema, .. } = self.context;
+        let nothing = FieldSet::new();
+        let (object, ignored) = live.map_or((None, &nothing), |live| (Some(&live.current.object), &live.ignored));
+        wrong_types(&RejectedObject::of_manifest(target, object, schema), ignored)
+    }
+
+    /// An object that exists, about which no server is asked.
+    pub(super) fn compared_locally(&self, live: Box<LiveObject>) -> State {
+        match self.wrong_types(Some(&live)) {
+            Some(mistakes) => {
+                State::Done(ComparisonResult::Refused { live: Some(live), refusal: Refusal::Typed(mistakes) })
+            }
+            None => self.predicted_locally(live),
+        }
+    }
+
+    pub(super) fn predicted_locally(&self, live: Box<LiveObject>) -> State {
+        let manifest = live.sent(self.context.target);
+        let removed = without_defaults(&live.removed, &live.current.object);
+        let prediction = Box::new(self.context.predict_displacing(manifest, &live.current, removed));
+        State::Done(ComparisonResult::Predicted { live, prediction })
+    }
+}
+
+/// The diagnostic for an object that is being deleted, with the finalizers that hold it, maybe for ever.
+fn terminating(object: &Value) -> Diagnostic {
+    let finalizers: Vec<&str> = object.finalizers().collect();
+    let (waits, hint) = match finalizers.as_slice() {
+        [] => (String::new(), "run again when it is gone"),
+        [one] => (format!(", and waits for its finalizer `{one}`"), HELD),
+        several => (format!(", and waits for its finalizers `{}`", several.join("`, `")), HELD),
+    };
+    Diagnostic::new(Code::Terminating, format!("it is being deleted{waits}")).with_hint(hint)
+}
+
+/// The hint about an object that finalizers hold.
+const HELD: &str = "run again when it is gone; if the controller of a finalizer no longer exists, nothing else removes it from `metadata.finalizers`";

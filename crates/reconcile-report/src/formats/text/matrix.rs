@@ -8,7 +8,7 @@ use reconcile_core::text::width;
 
 use super::whole as section;
 use crate::model::summary::tally;
-use crate::model::{ContextReport, ObjectReport, Report, Reports, Verdict};
+use crate::model::{Command, ContextReport, ObjectReport, Report, Reports, Verdict};
 use crate::view::View;
 use crate::words::label::{Label, label};
 use crate::words::sentence::counted;
@@ -57,7 +57,8 @@ pub fn together(reports: &Reports, view: &View) -> Styled {
         text.append(matrix(&looked_at, &different, view));
     }
     if !alike.is_empty() && looked_at.len() > 1 && !view.summary {
-        text.line(Role::Note, quiet_rows(alike.len(), if different.is_empty() { "" } else { "more " }));
+        let more = if different.is_empty() { "" } else { "more " };
+        text.line(Role::Note, quiet_rows(reports.command, alike.len(), more));
     }
     for one in reports.contexts.iter().filter(|one| is_stopped(&one.report)) {
         text.push(Role::Name, one.name().to_owned());
@@ -69,9 +70,12 @@ pub fn together(reports: &Reports, view: &View) -> Styled {
 }
 
 /// `1 more object needs no change in any of these contexts`; `more` stands before the noun.
-pub(crate) fn quiet_rows(count: usize, more: &str) -> String {
-    let objects = number::counted(count, &format!("{more}object needs"), &format!("{more}objects need"));
-    format!("{objects} no change in any of these contexts")
+pub(crate) fn quiet_rows(command: Command, count: usize, more: &str) -> String {
+    let (one, many, state) = match command {
+        Command::Status => ("is", "are", "ready in all of these contexts"),
+        Command::Diff | Command::Apply | Command::Own => ("needs", "need", "no change in any of these contexts"),
+    };
+    format!("{} {state}", number::counted(count, &format!("{more}object {one}"), &format!("{more}objects {many}")))
 }
 
 /// Returns true if a run ended before it looked at any object.

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{TIDY, applied, is_settled, patched, text};
-use crate::control_plane::Replaced;
+use crate::control_plane::{Replaced, Workspace};
 
 #[test]
 fn an_added_container_is_pulled_without_the_defaults_of_the_server() {
@@ -120,6 +120,26 @@ spec:
         ),
         "{run}"
     );
+}
+
+/// An item with all of the keys is meant before one that leaves a key to the server.
+#[test]
+fn an_item_is_told_from_one_that_leaves_out_a_key() {
+    let ws = Workspace::new();
+    ws.define("Gate", "properties: {items: {type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [name, side], items: {type: object, required: [name], properties: {name: {type: string}, side: {type: string, default: in}, size: {type: integer}}}}}");
+    let head = ws.fill_in(
+        "apiVersion: $NS.example.com/v1\nkind: Gate\nmetadata: {name: gate}\nspec:\n  items:\n  - {name: a, size: 1}\n",
+    );
+    ws.write("manifests.yaml", &format!("{head}  - {{name: a, side: out, size: 2}}\n"));
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    let size = json!([{"op": "replace", "path": "/spec/items/1/size", "value": 3}]);
+    ws.kubectl(["patch", "gate", "gate", "--type=json", "-p", &size.to_string()]).exits_with(0);
+    let run = ws.reconcile(["pull", "-f", "."]).exits_with(0);
+    assert_eq!(text(&ws), format!("{head}  - {{name: a, side: out, size: 3}}\n"), "{run}");
+    let removal = json!([{"op": "remove", "path": "/spec/items/1"}]);
+    ws.kubectl(["patch", "gate", "gate", "--type=json", "-p", &removal.to_string()]).exits_with(0);
+    let run = ws.reconcile(["pull", "-f", ".", "--class", "absent"]).exits_with(0);
+    assert_eq!(text(&ws), head, "{run}");
 }
 
 #[test]

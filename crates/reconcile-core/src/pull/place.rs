@@ -12,7 +12,7 @@ pub(super) fn steps(path: &FieldPath, object: &Value) -> Option<Vec<Step>> {
         let step = match element {
             PathElement::Field(name) => Step::Key(name.clone()),
             PathElement::Index(index) => Step::Index(usize::try_from(*index).ok()?),
-            PathElement::Member(_) | PathElement::Key(_) => item(at, |item| is_called(item, element))?,
+            PathElement::Member(_) | PathElement::Key(_) => item(at, element)?,
         };
         at = at.and_then(|value| value_at(value, std::slice::from_ref(&step)));
         steps.push(step);
@@ -28,28 +28,31 @@ pub(super) fn place_of_new(path: &FieldPath, object: &Value, live: &Value) -> Op
     let list = |object: &Value| value_at(object, &steps(&above, object)?)?.as_array().cloned();
     let written = list(object)?;
     let there = list(live)?;
-    let rank = there.iter().position(|item| is_called(item, element))?;
-    let follows = |item: &Value| written.iter().position(|written| have_same_name(written, item, element));
+    let rank = there.iter().position(|item| is_called(item, element, true))?;
+    let follows = |item: &Value| {
+        let is_it = |is_whole| written.iter().position(|written| have_same_name(written, item, element, is_whole));
+        is_it(true).or_else(|| is_it(false))
+    };
     let before = there.iter().take(rank).rev().find_map(follows);
     let mut place = steps(&above, object)?;
     place.push(Step::Index(before.map_or(0, |before| before.saturating_add(1))));
     Some((place, rank))
 }
 
-/// Returns true if an item of a list has this element.
-fn is_called(item: &Value, element: &PathElement) -> bool {
+/// Returns true if an item of a list has this element; if that is to be the whole of its keys, with none that the server sets.
+fn is_called(item: &Value, element: &PathElement, is_whole: bool) -> bool {
     match element {
-        PathElement::Key(keys) => is_item(item, keys),
+        PathElement::Key(keys) => is_item(item, keys, is_whole),
         PathElement::Member(member) => Scalar::from_json(item) == *member,
         PathElement::Field(_) | PathElement::Index(_) => false,
     }
 }
 
 /// Returns true if an item of the manifest is the same as a live one, in a list with such elements.
-fn have_same_name(written: &Value, live: &Value, element: &PathElement) -> bool {
+fn have_same_name(written: &Value, live: &Value, element: &PathElement, is_whole: bool) -> bool {
     let name = |(key, _): &(String, Scalar)| Some((key.clone(), Scalar::from_json(live.get(key)?)));
     match element {
-        PathElement::Key(keys) => is_item(written, &keys.iter().filter_map(name).collect::<Vec<_>>()),
+        PathElement::Key(keys) => is_item(written, &keys.iter().filter_map(name).collect::<Vec<_>>(), is_whole),
         _ => written == live,
     }
 }
@@ -61,26 +64,32 @@ pub(super) fn value_at<'v>(value: &'v Value, path: &[Step]) -> Option<&'v Value>
     })
 }
 
-/// The only item of a list for which a condition holds, or the place behind its end.
-fn item(list: Option<&Value>, is_it: impl Fn(&Value) -> bool) -> Option<Step> {
+/// The only item of a list with this element, or the place behind its end. One with all of the keys comes before one that leaves out some.
+fn item(list: Option<&Value>, element: &PathElement) -> Option<Step> {
     let items = match list {
         None | Some(Value::Null) => return Some(Step::Index(usize::MAX)),
         Some(list) => list.as_array()?,
     };
-    let mut found = items.iter().enumerate().filter(|(_, item)| is_it(item)).map(|(index, _)| index);
-    let first = found.next().unwrap_or(usize::MAX);
-    found.next().is_none().then_some(Step::Index(first))
+    for is_whole in [true, false] {
+        let is_it = |(index, item): (usize, &Value)| is_called(item, element, is_whole).then_some(index);
+        let mut found = items.iter().enumerate().filter_map(is_it);
+        if let Some(first) = found.next() {
+            return found.next().is_none().then_some(Step::Index(first));
+        }
+    }
+    Some(Step::Index(usize::MAX))
 }
 
 /// The only key of built-in lists that the server sets (`k8s.io/api/core/v1`, `ContainerPort` and `ServicePort`).
 const DEFAULT_KEY: (&str, &str) = ("protocol", "TCP");
 
-/// Returns true if an item has these keys. Those that it leaves out are set by the server.
-fn is_item(item: &Value, keys: &[(String, Scalar)]) -> bool {
+/// Returns true if an item has these keys, all of them if `is_whole`. The server sets those that it leaves out.
+fn is_item(item: &Value, keys: &[(String, Scalar)], is_whole: bool) -> bool {
     let is_default =
         |name: &str, key: &Scalar| name != DEFAULT_KEY.0 || *key == Scalar::from_json(&DEFAULT_KEY.1.into());
-    let has = |(name, key): &(String, Scalar)| {
-        item.get(name).map_or_else(|| is_default(name, key), |found| Scalar::from_json(found) == *key)
+    let has = |(name, key): &(String, Scalar)| match item.get(name) {
+        Some(found) => Scalar::from_json(found) == *key,
+        None => !is_whole && is_default(name, key),
     };
     keys.iter().any(|(name, _)| item.get(name).is_some()) && keys.iter().all(has)
 }

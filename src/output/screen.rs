@@ -77,11 +77,18 @@ impl<'a> Screen<'a> {
                     self.done(place, object);
                 }
             }
+            // Only the report at the end shows it, and the lines of others do not wait for it.
+            Event::Revised(..) => {
+                if let Some((place, _)) = object {
+                    let lines = self.outcomes.borrow_mut().leave_out(place);
+                    self.show(&lines);
+                }
+            }
             Event::ReadinessChanged(key, readiness) => self.readiness_changed(key, readiness),
             Event::TimedOut { unready, after } => self.timed_out(unready, after),
             // Only the report at the end shows these. An object that cannot be handed over has no turn, so that the lines of others do not
             // wait for it.
-            Event::HandedOver(_, _, Err(_)) | Event::Judged(..) | Event::Revised(..) | Event::Ready(..) => {}
+            Event::HandedOver(_, _, Err(_)) | Event::Judged(..) | Event::Ready(..) => {}
         }
     }
 
@@ -130,11 +137,15 @@ impl<'a> Screen<'a> {
             self.output.progress(&text);
         }
         let lines = self.outcomes.borrow_mut().next(place, object);
+        self.show(&lines);
+    }
+
+    fn show(&self, lines: &[Styled]) {
         if self.output.view.summary {
             return;
         }
         // A reader that went away changes nothing about the run.
-        for line in &lines {
+        for line in lines {
             drop(self.output.text(line));
         }
     }
@@ -179,6 +190,17 @@ impl Outcomes {
             return vec![outcomes::outcome(object)];
         }
         self.done.insert(place, outcomes::outcome(object));
+        self.ready()
+    }
+
+    /// The lines that can be shown now that this object gets none: its result was clear before its turn.
+    fn leave_out(&mut self, place: usize) -> Vec<Styled> {
+        self.open.retain(|open| *open != place);
+        self.ready()
+    }
+
+    /// The lines of objects that are done, up to the first that is not.
+    fn ready(&mut self) -> Vec<Styled> {
         let mut lines = Vec::new();
         while let Some(line) = self.open.front().and_then(|place| self.done.remove(place)) {
             lines.push(line);
@@ -274,5 +296,15 @@ mod tests {
         assert_eq!(next(3, "member"), ["created ConfigMap shop/member"]);
         assert_eq!(next(0, "a"), ["created ConfigMap shop/a"]);
         assert_eq!(next(1, "b"), ["created ConfigMap shop/b", "created ConfigMap shop/c"]);
+    }
+
+    #[test]
+    fn nothing_waits_for_an_object_without_a_turn() {
+        let mut outcomes = Outcomes::default();
+        (0..3).for_each(|place| outcomes.plan(place));
+        let object = ObjectReport::unwanted(&key("b"), ObjectDiff::in_sync(Evidence::Proven));
+        assert!(outcomes.next(1, &object).is_empty());
+        assert_eq!(outcomes.leave_out(0).len(), 1);
+        assert_eq!(outcomes.next(2, &object).len(), 1);
     }
 }

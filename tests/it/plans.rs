@@ -87,6 +87,8 @@ fn an_object_that_changed_since_is_left_alone_and_the_others_are_done() {
     );
     assert_eq!(apply.object("ConfigMap", "settings")["reason"], "changed since the plan");
     assert!(apply.stdout.contains("changed since the plan"), "{apply}");
+    let created = format!("created ConfigMap {}/new", ws.namespace());
+    assert!(apply.stdout.contains(&created), "its line does not wait for those without a turn: {apply}");
     let live = ws.get("ConfigMap", "settings");
     assert_eq!(live["data"], json!({"a": "1", "b": "edited"}));
     // The other way round: the cluster came closer to the manifest by itself.

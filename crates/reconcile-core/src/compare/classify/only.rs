@@ -72,6 +72,27 @@ impl Chosen {
         if is_written { left.into_iter().cloned().collect() } else { Vec::new() }
     }
 
+    /// The changes that the pass has to make, as far as the order of lists is not all of them.
+    pub(crate) fn made(&self, diff: &ObjectDiff) -> Vec<FieldPath> {
+        let made = diff.drift().filter(|change| change.op != Op::Move && self.has(change, diff.action));
+        made.map(|change| change.path.clone()).collect()
+    }
+
+    /// Returns true if the pass removes a value for the side that changed and leaves an addition beside it, of which no record tells the side:
+    /// one value under a new name, as a port, a key or the source of a volume.
+    pub(crate) fn halves_a_rename(&self, diff: &ObjectDiff) -> bool {
+        let above = |change: &FieldChange| Some(FieldPath::from(change.path.elements().split_last()?.1.to_vec()));
+        let is_left = |change: &&FieldChange| {
+            change.op == Op::Add && change.side == Some(Side::Either) && !self.has(change, diff.action)
+        };
+        let added: BTreeSet<FieldPath> = diff.drift().filter(is_left).filter_map(above).collect();
+        let mut removed = diff.drift().filter(|change| {
+            let is_of_side = change.side.is_some_and(|side| self.sides.contains(&side));
+            change.op == Op::Remove && is_of_side && !self.drift && !self.classes.contains(&change.class)
+        });
+        removed.any(|change| above(change).is_some_and(|above| added.contains(&above)))
+    }
+
     /// Turns the result of a comparison into that of the pass. `left` are the differences that it was compared without.
     pub(crate) fn settle(&self, diff: &mut ObjectDiff, target: &Target, left: &[FieldChange]) {
         match diff.action {
@@ -130,6 +151,13 @@ pub(crate) fn inseparable(reason: Option<&str>) -> ObjectDiff {
     let message = "the chosen differences cannot be applied without those that `--only` leaves: ".to_owned();
     let message = message + reason.unwrap_or("not written");
     let hint = "choose all of its differences with `--only`, or none";
+    ObjectDiff::unknown(Diagnostic::new(Code::Conflict, message).with_hint(hint))
+}
+
+/// The result for an object of which the pass would make one half of a change only.
+pub(crate) fn half_renamed() -> ObjectDiff {
+    let message = "a value is removed, and `--only` leaves one beside it whose side no record tells: not written";
+    let hint = "choose `either` as well, if they are one change, or compare with `--base`, which tells their sides";
     ObjectDiff::unknown(Diagnostic::new(Code::Conflict, message).with_hint(hint))
 }
 

@@ -20,6 +20,8 @@ impl ComparisonMachine<'_> {
     /// Begins with the object that was read: ends the comparison, or asks the first question.
     pub(super) fn begin(&mut self, live: LiveState) -> State {
         self.left.clear();
+        self.made.clear();
+        self.is_half = false;
         self.was_predicted = false;
         match live {
             LiveState::Absent if self.context.policy.evidence == EvidenceMode::ReadOnly => self.missing_locally(),

@@ -19,13 +19,15 @@ mod trial;
 use std::borrow::Cow;
 
 use serde_json::Value;
-use structured_merge::{ObjectMeta as _, TypeRef, Unproven, changes, verbatim, with_live_spelling, with_node_ports};
+use structured_merge::{
+    FieldPath, ObjectMeta as _, TypeRef, Unproven, changes, verbatim, with_live_spelling, with_node_ports,
+};
 
 use super::changing_kinds::ComingType;
-use super::classify::only::{inseparable, is_lost};
+use super::classify::only::{half_renamed, inseparable, is_lost};
 use super::decision::membership::Membership;
 use super::decision::{ComparisonResult, Decision, decide, diff_in};
-use super::diff::{Evidence, FieldChange};
+use super::diff::{Action, Evidence, FieldChange};
 use super::live_object::LiveObject;
 use super::patch::{replacement, version};
 use super::policy::Policy;
@@ -76,6 +78,10 @@ pub struct ComparisonMachine<'a> {
     membership: Option<Membership>,
     /// The differences without which it is compared again, as the pass leaves them.
     left: Vec<FieldChange>,
+    /// The other differences, which the pass has to make.
+    made: Vec<FieldPath>,
+    /// True if one of them is half of a change.
+    is_half: bool,
     /// True if an apply of all of them, with those that are chosen, would have been accepted.
     was_predicted: bool,
     /// The number of times that it may be compared without more differences.
@@ -146,6 +152,8 @@ impl<'a> ComparisonMachine<'a> {
             unproven: None,
             membership: None,
             left: Vec::new(),
+            made: Vec::new(),
+            is_half: false,
             was_predicted: false,
             selections: ROUNDS,
         }
@@ -281,6 +289,10 @@ impl<'a> ComparisonMachine<'a> {
         }
         let object = live.current.object.clone();
         self.was_predicted |= matches!(result, ComparisonResult::Predicted { .. });
+        if self.left.is_empty() {
+            self.made = chosen.made(&diff);
+            self.is_half = chosen.halves_a_rename(&diff);
+        }
         self.selections = self.selections.saturating_sub(1);
         self.left.extend(left);
         self.compare_again(object);
@@ -349,7 +361,8 @@ impl<'a> ComparisonMachine<'a> {
         let membership = self.membership.take();
         let context = CompareContext { coming_type, ..self.context };
         let left = std::mem::take(&mut self.left);
-        let was_predicted = self.was_predicted;
+        let made = std::mem::take(&mut self.made);
+        let (was_predicted, is_half) = (self.was_predicted, self.is_half);
         let result = self.into_result();
         let refusal = match &result {
             ComparisonResult::Refused { refusal, .. } if was_predicted && !left.is_empty() => refusal.reason(),
@@ -357,8 +370,13 @@ impl<'a> ComparisonMachine<'a> {
         };
         let mut decision = decide(context, result, redactor);
         if let Some(chosen) = &context.policy.only {
+            let is_missed = |made: &FieldPath| !decision.diff.drift().any(|change| change.path.overlaps(made));
             if refusal.is_some() || decision.diff.has_drift() && loses_left(context, &decision, &left) {
                 decision.diff = inseparable(refusal.as_deref());
+            } else if is_half {
+                decision.diff = half_renamed();
+            } else if decision.diff.action != Action::Unknown && made.iter().any(is_missed) {
+                decision.diff = inseparable(None);
             }
             chosen.settle(&mut decision.diff, context.target, &left);
         }

@@ -18,6 +18,13 @@ pub fn builtin() -> &'static TypeTable {
     &TABLE
 }
 
+impl TypeRef<'_> {
+    /// Returns true if it is a type of the built-in kinds.
+    pub fn is_builtin(self) -> bool {
+        self.table().is_some_and(|table| std::ptr::eq(table, builtin()))
+    }
+}
+
 /// Properties of a built-in kind.
 pub fn builtin_kind(gvk: &GroupVersionKind) -> Option<&'static KindInfo> {
     TABLE.kind(gvk)

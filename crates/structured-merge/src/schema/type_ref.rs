@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde_json::Value;
 
-use super::builtin::builtin;
 use super::table::{Field, ListKind, MapShape, ScalarKind, Shape, TypeId, TypeTable};
 use crate::object::{GroupVersionKind, PathElement, Scalar};
 
@@ -62,9 +61,9 @@ impl<'t> TypeRef<'t> {
         Self(None)
     }
 
-    /// Returns true if it is a type of the built-in kinds.
-    pub fn is_builtin(self) -> bool {
-        self.0.is_some_and(|(table, _)| std::ptr::eq(table, builtin()))
+    /// The table that it is in, if it is known.
+    pub(super) fn table(self) -> Option<&'t TypeTable> {
+        self.0.map(|(table, _)| table)
     }
 
     /// Form of the value.

@@ -1,4 +1,4 @@
-//! What follows when the server accepts the apply.
+//! The answer of a server that accepts the apply.
 
 use serde_json::Value;
 use structured_merge::{Ownership, prune, with_string_data};

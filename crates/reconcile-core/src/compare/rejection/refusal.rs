@@ -32,7 +32,7 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// What the server says to the manifest, if it has tried it.
+    /// The words of the server about the manifest, if it has tried it.
     pub(in crate::compare) fn reason(&self) -> Option<String> {
         match self {
             Self::Immutable(reason) => Some(reason.clone()),

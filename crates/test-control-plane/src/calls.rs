@@ -1,12 +1,13 @@
 //! Calls of our program and of `kubectl` in a workspace.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::caller::Caller;
 use super::credentials::ADMIN;
 use super::definition::definition;
 use super::run::Run;
 use super::running::Running;
+use super::wait::wait_until;
 use super::workspace::Workspace;
 
 impl Workspace {
@@ -47,12 +48,34 @@ impl Workspace {
     }
 
     /// Allows a user `verbs` on `resources` in the namespace. Both are comma-separated lists, as in
-    /// `configmaps,deployments.apps`.
+    /// `configmaps,deployments.apps`. Returns when the server knows it, a moment after it has stored the role.
     #[track_caller]
     pub fn allow(&self, user: &str, verbs: &str, resources: &str) {
-        let role = format!("{user}-{verbs}-{resources}").replace(['.', ',', '/', '*'], "-");
-        self.kubectl(["create", "role", &role, "--verb", verbs, "--resource", resources]).exits_with(0);
-        self.kubectl(["create", "rolebinding", &role, "--role", &role, "--user", user]).exits_with(0);
+        let name = format!("{user}-{verbs}-{resources}").replace(['.', ',', '/', '*'], "-");
+        let role = ["create", "role", &name, "--verb", verbs, "--resource", resources, "-o", "json"];
+        let role = self.kubectl(role).exits_with(0);
+        self.kubectl(["create", "rolebinding", &name, "--role", &name, "--user", user]).exits_with(0);
+        for rule in role.report()["rules"].as_array().into_iter().flatten() {
+            let last =
+                |field: &str| rule[field].as_array().and_then(|values| values.last()?.as_str()).unwrap_or_default();
+            for resource in rule["resources"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+                wait_until(&format!("{user} may {verbs} {resources}"), || {
+                    self.may(user, last("verbs"), last("apiGroups"), resource)
+                });
+            }
+        }
+    }
+
+    /// Returns true if the server lets a user do this in the namespace.
+    fn may(&self, user: &str, verb: &str, group: &str, resource: &str) -> bool {
+        let (resource, subresource) = resource.split_once('/').unwrap_or((resource, ""));
+        let review = self.plane().api().create(
+            "/apis/authorization.k8s.io/v1/subjectaccessreviews",
+            &json!({"spec": {"user": user, "resourceAttributes": {
+                "namespace": self.namespace(), "verb": verb, "group": group, "resource": resource, "subresource": subresource,
+            }}}),
+        );
+        review["status"]["allowed"] == true
     }
 
     /// Server-side apply of a manifest by another manager, with force.

@@ -14,7 +14,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use kube::client::Body;
 use tokio::io::AsyncWriteExt;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio_rustls::TlsAcceptor;
@@ -25,6 +25,8 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use super::api::{Api, RUNTIME};
 use super::credentials::ADMIN;
 use super::fault::{self, Answer, BoxError, ConnectionFault, End, Fault, Injected};
+use super::port::Port;
+use super::wait::wait_until;
 use super::workspace::Workspace;
 
 /// A path prefix under which the same server is available, as behind a gateway for several clusters.
@@ -36,6 +38,8 @@ pub struct Proxy {
     address: SocketAddr,
     state: Arc<ProxyState>,
     accepting: JoinHandle<()>,
+    /// Its port, which stays reserved during an outage.
+    _port: Port,
 }
 
 struct ProxyState {
@@ -72,11 +76,11 @@ impl Proxy {
             connections: Mutex::default(),
             outages: watch::Sender::new(Duration::ZERO),
         });
-        let listener =
-            RUNTIME.block_on(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))).expect("a free port for the proxy");
-        let address = listener.local_addr().expect("the address of the proxy");
+        let port = Port::reserve().unwrap_or_else(|error| panic!("{error}"));
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port.number()));
+        let listener = RUNTIME.block_on(async { listen(address) }).expect("the port reserved for the proxy");
         let accepting = RUNTIME.spawn(accept(listener, address, Arc::clone(&state)));
-        Proxy { address, state, accepting }
+        Proxy { address, state, accepting, _port: port }
     }
 
     pub fn url(&self) -> String {
@@ -96,6 +100,19 @@ impl Proxy {
         let rules = std::mem::take(&mut *lock(&self.state.rules));
         let missed = rules.into_iter().filter(|rule| rule.hits == 0);
         missed.map(|rule| format!("{} {}", rule.method, rule.pattern)).collect()
+    }
+
+    /// Number of requests so far that had a fault.
+    pub fn hits(&self) -> usize {
+        lock(&self.state.rules).iter().map(|rule| rule.hits).sum()
+    }
+
+    /// Waits until a request has arrived whose `METHOD path?query` contains all of these parts.
+    #[track_caller]
+    pub fn wait_for(&self, parts: &[&str]) {
+        wait_until(&format!("a request with {parts:?} arrives"), || {
+            lock(&self.state.seen).iter().any(|request| parts.iter().all(|part| request.contains(part)))
+        });
     }
 
     /// All requests so far, as `METHOD path?query`.
@@ -156,6 +173,14 @@ fn acceptor((certificate, key): (&str, &str)) -> TlsAcceptor {
     TlsAcceptor::from(Arc::new(config.expect("the server's certificate and key")))
 }
 
+/// Listens on a port that is reserved.
+fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = TcpSocket::new_v4()?;
+    socket.set_reuseport(true)?;
+    socket.bind(address)?;
+    socket.listen(1024)
+}
+
 async fn accept(mut listener: TcpListener, address: SocketAddr, state: Arc<ProxyState>) {
     let mut outages = state.outages.subscribe();
     loop {
@@ -165,7 +190,7 @@ async fn accept(mut listener: TcpListener, address: SocketAddr, state: Arc<Proxy
                 drop(listener);
                 let outage = *outages.borrow_and_update();
                 tokio::time::sleep(outage).await;
-                listener = TcpListener::bind(address).await.expect("the port of the proxy, which was free a moment ago");
+                listener = listen(address).expect("the port reserved for the proxy");
             }
         }
     }

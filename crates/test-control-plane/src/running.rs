@@ -1,11 +1,12 @@
 //! A running program in a workspace.
 
 use std::fs;
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -15,6 +16,7 @@ use super::pipeline::pipeline_commands;
 use super::run::Run;
 use super::secrets::leaked_secret;
 use super::terminal;
+use super::wait::wait_until;
 
 /// Time after which a program is assumed to hang.
 const DEADLINE: Duration = Duration::from_mins(3);
@@ -38,9 +40,15 @@ pub struct Expected {
 pub struct Running {
     command: String,
     child: Child,
-    stdout: Option<JoinHandle<Vec<u8>>>,
-    stderr: Option<JoinHandle<Vec<u8>>>,
+    stdout: Option<Output>,
+    stderr: Option<Output>,
     expected: Expected,
+}
+
+/// What a program has written so far to one of its streams.
+struct Output {
+    text: Arc<Mutex<Vec<u8>>>,
+    reader: JoinHandle<()>,
 }
 
 /// The streams of a program that are on a terminal.
@@ -59,8 +67,8 @@ impl Running {
         let mut input = child.stdin.take().expect("a pipe");
         // A program that does not read its input may have ended already.
         thread::spawn(move || input.write_all(stdin.as_bytes()).is_ok());
-        let stdout = child.stdout.take().map(|pipe| thread::spawn(|| read(pipe)));
-        let stderr = child.stderr.take().map(|pipe| thread::spawn(|| read(pipe)));
+        let stdout = child.stdout.take().map(Output::read);
+        let stderr = child.stderr.take().map(Output::read);
         Running { command: name, child, stdout, stderr, expected }
     }
 
@@ -83,12 +91,28 @@ impl Running {
             None => ours.write_all(stdin.as_bytes()).expect("a terminal that is typed on"),
             Some(mut pipe) => pipe.write_all(stdin.as_bytes()).expect("a program that reads its input"),
         }
-        let stdout = child.stdout.take().map(|pipe| thread::spawn(|| read(pipe)));
-        Running { command: name, child, stdout, stderr: Some(thread::spawn(|| read(ours))), expected }
+        let stdout = child.stdout.take().map(Output::read);
+        Running { command: name, child, stdout, stderr: Some(Output::read(ours)), expected }
     }
 
     pub fn pid(&self) -> u32 {
         self.child.id()
+    }
+
+    /// Text on standard error so far.
+    pub fn stderr(&self) -> String {
+        self.stderr.as_ref().map_or_else(String::new, Output::so_far)
+    }
+
+    /// Waits until the program has written this to standard error.
+    #[track_caller]
+    pub fn wait_for_stderr(&self, text: &str) {
+        wait_until(&format!("`{}` writes `{text}`", self.command), || self.stderr().contains(text));
+    }
+
+    /// Returns true if the program has ended.
+    pub fn has_ended(&mut self) -> bool {
+        self.child.try_wait().expect("the state of a child").is_some()
     }
 
     /// Sends SIGINT, as Ctrl-C does.
@@ -121,12 +145,8 @@ impl Running {
     #[track_caller]
     pub fn finish(mut self) -> Run {
         let status = self.wait();
-        let text = |reader: Option<JoinHandle<Vec<u8>>>| {
-            let bytes = reader.and_then(|reader| reader.join().ok()).unwrap_or_default();
-            String::from_utf8_lossy(&bytes).into_owned()
-        };
-        let stdout = text(self.stdout.take());
-        let stderr = text(self.stderr.take());
+        let stdout = self.stdout.take().map_or_else(String::new, Output::whole);
+        let stderr = self.stderr.take().map_or_else(String::new, Output::whole);
         let file = |path: &PathBuf| fs::read_to_string(path).unwrap_or_default();
         let report = self.expected.report.as_ref().map_or_else(|| stdout.clone(), file);
         let code = status.and_then(|status| status.code().or(status.signal().map(|signal| -signal)));
@@ -205,8 +225,33 @@ fn is_annotation(command: &str) -> bool {
     ["::error ", "::warning ", "::notice "].iter().any(|start| command.starts_with(start))
 }
 
-fn read(mut pipe: impl Read) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    let _ = pipe.read_to_end(&mut bytes);
-    bytes
+impl Output {
+    /// Reads a stream in a thread, to its end.
+    fn read(mut pipe: impl Read + Send + 'static) -> Output {
+        let text = Arc::<Mutex<Vec<u8>>>::default();
+        let written = Arc::clone(&text);
+        let reader = thread::spawn(move || {
+            let mut part = vec![0; 64 << 10];
+            loop {
+                match pipe.read(&mut part) {
+                    Ok(length @ 1..) => {
+                        written.lock().unwrap_or_else(PoisonError::into_inner).extend(&part[..length]);
+                    }
+                    Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                    Ok(0) | Err(_) => return,
+                }
+            }
+        });
+        Output { text, reader }
+    }
+
+    fn so_far(&self) -> String {
+        String::from_utf8_lossy(&self.text.lock().unwrap_or_else(PoisonError::into_inner)).into_owned()
+    }
+
+    /// The text to the end.
+    fn whole(self) -> String {
+        let _ = self.reader.join();
+        String::from_utf8_lossy(&self.text.lock().unwrap_or_else(PoisonError::into_inner)).into_owned()
+    }
 }

@@ -43,7 +43,7 @@ impl Stage {
     fn arguments(self) -> Vec<&'static str> {
         let only_shows = matches!(self, Stage::Get | Stage::Compare | Stage::Try);
         let flags: &[&str] = if only_shows { &["--dry-run"] } else { &[] };
-        [&["own", "-f", "all.yaml", "--request-timeout=3s"], flags].concat()
+        [&["own", "-f", "all.yaml", "--request-timeout=10s"], flags].concat()
     }
 }
 
@@ -177,7 +177,7 @@ fn a_run_whose_connection_breaks_is_finished_by_the_next() {
         let ws = created(&names);
         let proxy = Proxy::new(&ws);
         proxy.inject(1, method, pattern, mishap.fault.clone());
-        let run = ws.through(&proxy.url()).reconcile(["own", "-f", "all.yaml", "--request-timeout=4s"]);
+        let run = ws.through(&proxy.url()).reconcile(["own", "-f", "all.yaml", "--request-timeout=10s"]);
         assert_eq!(proxy.clear(), Vec::<String>::new(), "{what}: it did not happen: {run}");
         is_truthful(&what, &ws, &run, &names);
         finishes(&what, &ws, &names);

@@ -17,7 +17,7 @@ const POINTS: usize = 50;
 const EACH: usize = 9;
 
 pub const ARGUMENTS: [&str; 7] =
-    ["apply", "-f", ".", "--prune", "--applyset=set", "--replace=immutable", "--request-timeout=4s"];
+    ["apply", "-f", ".", "--prune", "--applyset=set", "--replace=immutable", "--request-timeout=10s"];
 
 /// Objects of a pass whose manifests change from version to version: most are updated, one kind is replaced, and some come and go.
 pub struct Pass {

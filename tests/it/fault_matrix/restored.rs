@@ -12,7 +12,7 @@ use super::{rounds, side_by_side, times};
 use crate::control_plane::{Proxy, Request, Workspace};
 use crate::stored::stored_by;
 
-const ARGUMENTS: [&str; 4] = ["apply", "--from", "helm/web", "--request-timeout=3s"];
+const ARGUMENTS: [&str; 4] = ["apply", "--from", "helm/web", "--request-timeout=10s"];
 
 fn manifest(names: &[String], value: &str) -> String {
     let mut text = String::new();
@@ -116,7 +116,7 @@ fn nothing_is_restored_from_a_record_that_was_not_read_whole() {
             let before = held(&ws);
             let proxy = Proxy::new(&ws);
             proxy.inject(99, method, pattern, mishap.fault.clone());
-            let flags = ["apply", "--from", "helm/web", "--request-timeout=3s"];
+            let flags = ["apply", "--from", "helm/web", "--request-timeout=10s"];
             let run = ws.through(&proxy.url()).reconcile(flags);
             assert!([0, 2, 3, 4].contains(&run.code) && !run.stderr.contains("panicked"), "{what}: {run}");
             if run.code == 0 {

@@ -6,27 +6,35 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::control_plane::{Fault, Proxy, Replaced, Run, Running, Workspace, wait_until};
+use crate::control_plane::{ANY_FIELDS, Fault, Gate, Proxy, Replaced, Run, Running, Workspace, wait_until};
 
 const OBJECTS: usize = 60;
 
-/// An apply of many objects whose writes take a while, interrupted during the first of them.
-fn interrupted(ws: &Workspace, interrupt: impl Fn(&Running)) -> Run {
+/// An apply of many objects, whose writes have this fault, during the first of them.
+fn writing(ws: &Workspace, slow: Fault) -> (Proxy, Running) {
     for number in 0..OBJECTS {
         let manifest =
             format!("{{apiVersion: v1, kind: ConfigMap, metadata: {{name: m-{number:02}}}, data: {{a: b}}}}");
         ws.write(format!("m-{number:02}.yaml"), &manifest);
     }
     let proxy = Proxy::new(ws);
-    let slow = Fault::After(Arc::new(|| thread::sleep(Duration::from_millis(700))));
     proxy.inject(OBJECTS, "PATCH", "configmaps !dryRun", slow);
     let apply = ws.through(&proxy.url()).start_reconcile(["apply", "-f", "."]);
-    let deadline = Instant::now() + Duration::from_mins(1);
-    while !proxy.requests().iter().any(|request| request.starts_with("PATCH") && !request.contains("dryRun")) {
-        assert!(Instant::now() < deadline);
-        thread::sleep(Duration::from_millis(5));
-    }
+    wait_until("something is written", || proxy.hits() > 0);
+    (proxy, apply)
+}
+
+/// An apply of many objects whose writes take a while, interrupted during the first of them.
+fn interrupted(ws: &Workspace, interrupt: impl Fn(&Running)) -> Run {
+    let gate = Gate::default();
+    let opened = gate.clone();
+    let slow = move || {
+        gate.pass();
+        thread::sleep(Duration::from_millis(700));
+    };
+    let (_proxy, apply) = writing(ws, Fault::After(Arc::new(slow)));
     interrupt(&apply);
+    opened.open();
     apply.finish()
 }
 
@@ -68,15 +76,14 @@ fn a_terminated_apply_reports_what_it_did() {
 #[test]
 fn a_second_interrupt_ends_at_once() {
     let ws = Workspace::new();
-    let started = std::sync::Mutex::new(Instant::now());
-    let run = interrupted(&ws, |apply| {
-        apply.interrupt();
-        thread::sleep(Duration::from_millis(50));
-        apply.interrupt();
-        *started.lock().unwrap() = Instant::now();
-    });
-    assert_eq!(run.code, 130, "{run}");
-    assert!(started.lock().unwrap().elapsed() < Duration::from_millis(600), "{run}");
+    // Held for a minute.
+    let (_proxy, apply) = writing(&ws, Gate::default().fault());
+    // Two equal signals are one, as long as the first has not been taken.
+    apply.interrupt();
+    apply.terminate();
+    let started = Instant::now();
+    let run = apply.finish().exits_with(130);
+    assert!(started.elapsed() < Duration::from_secs(20), "{run}");
 }
 
 /// Ctrl-C, and what pipelines do.
@@ -86,9 +93,10 @@ const INTERRUPTS: [fn(&Running); 2] = [Running::interrupt, Running::terminate];
 fn an_interrupted_diff_says_so() {
     let ws = Workspace::new();
     ws.write("it.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: it}}");
+    with_gauge(&ws);
     for interrupt in INTERRUPTS {
         let proxy = Proxy::new(&ws);
-        proxy.inject(9, "GET", "configmaps", late(Duration::from_secs(20)));
+        proxy.inject(9, "GET", "configmaps", Gate::default().fault());
         let diff = ws.through(&proxy.url()).start_reconcile(["diff", "-f", "."]);
         is_awaited(&proxy, &["configmaps"]);
         interrupt(&diff);
@@ -108,23 +116,18 @@ fn a_replacement_is_not_left_half_way() {
         ws.reconcile(["apply", "-f", "."]).exits_with(0);
         ws.write("job.yaml", &JOB.replaced("migrate:1", "migrate:2"));
         let proxy = Proxy::new(&ws);
-        let slow = Fault::After(Arc::new(|| thread::sleep(Duration::from_secs(2))));
-        proxy.inject(1, "POST", "jobs !dryRun", slow);
+        let gate = Gate::default();
+        proxy.inject(1, "POST", "jobs !dryRun", gate.fault());
         let apply = ws.through(&proxy.url()).start_reconcile(["apply", "-f", ".", "--replace=immutable"]);
-        let deadline = Instant::now() + Duration::from_mins(1);
-        let is_deleted =
-            || proxy.requests().iter().any(|request| request.starts_with("POST") && !request.contains("dryRun"));
-        while !is_deleted() {
-            assert!(Instant::now() < deadline);
-            thread::sleep(Duration::from_millis(5));
-        }
+        wait_until("the Job is deleted", || proxy.hits() > 0);
         assert!(ws.find("Job", "migrate").is_none(), "it is deleted, and not created again yet");
         for _ in 0..3 {
             interrupt(&apply);
             thread::sleep(Duration::from_millis(100));
         }
+        apply.wait_for_stderr(&ws.fill_in("waiting for Job $NS/migrate: it is being replaced"));
+        gate.open();
         let run = apply.finish().exits_with(130);
-        assert!(run.stderr.contains(&ws.fill_in("waiting for Job $NS/migrate: it is being replaced")), "{run}");
         assert_eq!(run.object("Job", "migrate")["outcome"], "replaced", "what became of it is reported: {run}");
         let job = ws.get("Job", "migrate");
         assert_eq!(job["spec"]["template"]["spec"]["containers"][0]["image"], "shop/migrate:2");
@@ -148,19 +151,22 @@ fn held() -> (Workspace, Running) {
 }
 
 fn release(ws: &Workspace) {
-    ws.patch_as("guard", "job/migrate", &json!({"metadata": {"finalizers": null}}));
+    let job = format!("/apis/batch/v1/namespaces/{}/jobs/migrate", ws.namespace());
+    ws.plane().api().json_patch(&job, &json!([{"op": "remove", "path": "/metadata/finalizers"}])).expect("a Job");
 }
+
+/// What the first signal leads to.
+const GRACE: &str = "finalizers get 10 seconds more";
 
 #[test]
 fn an_interrupted_replacement_is_finished_when_the_finalizers_let_go_soon() {
     let (ws, apply) = held();
     apply.interrupt();
-    thread::sleep(Duration::from_secs(1));
+    apply.wait_for_stderr(GRACE);
     assert!(ws.find("Job", "migrate").is_some(), "it is still being deleted");
     release(&ws);
     let run = apply.finish().exits_with(130);
     assert!(run.stderr.contains(&ws.fill_in("waiting for Job $NS/migrate: it is being replaced")), "{run}");
-    assert!(run.stderr.contains("finalizers get 10 seconds more"), "{run}");
     assert_eq!(run.object("Job", "migrate")["outcome"], "replaced", "{run}");
     assert_eq!(ws.get("Job", "migrate")["spec"]["template"]["spec"]["containers"][0]["image"], "shop/migrate:2");
 }
@@ -168,12 +174,12 @@ fn an_interrupted_replacement_is_finished_when_the_finalizers_let_go_soon() {
 #[test]
 fn a_replacement_whose_wait_is_cut_short_says_what_is_left_and_the_next_run_creates() {
     let (ws, apply) = held();
+    apply.interrupt();
+    apply.wait_for_stderr(GRACE);
     let started = Instant::now();
     apply.interrupt();
-    thread::sleep(Duration::from_millis(200));
-    apply.interrupt();
     let run = apply.finish().exits_with(130);
-    assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(9), "{:?}", started.elapsed());
     let job = run.object("Job", "migrate");
     let message = "it is still being deleted, and was not recreated because the run was interrupted: it waits for the finalizer `example.com/guard`";
     assert_eq!((&job["outcome"], &job["error"]["message"]), (&json!("failed"), &json!(message)), "{run}");
@@ -186,24 +192,20 @@ fn a_replacement_whose_wait_is_cut_short_says_what_is_left_and_the_next_run_crea
     assert_eq!(again.each("outcome"), ["Job migrate: created"]);
 }
 
-/// An answer after this long.
-fn late(time: Duration) -> Fault {
-    Fault::After(Arc::new(move || thread::sleep(time)))
+/// Defines a kind, with a manifest of it: its objects are read only after discovery.
+fn with_gauge(ws: &Workspace) {
+    ws.define("Gauge", ANY_FIELDS);
+    ws.write("gauge.yaml", "{apiVersion: $NS.example.com/v1, kind: Gauge, metadata: {name: main}}");
 }
 
-/// Waits until a request has arrived whose line holds all of `parts`.
-#[track_caller]
-fn arrived(proxy: &Proxy, parts: &[&str]) {
-    wait_until("the request arrives", || {
-        proxy.requests().iter().any(|request| parts.iter().all(|part| request.contains(part)))
-    });
-}
-
-/// Waits until a request has arrived that is read while discovery is under way, and discovery has ended.
+/// Waits until a request has arrived that is sent while discovery is under way, and discovery has ended.
 fn is_awaited(proxy: &Proxy, parts: &[&str]) {
-    arrived(proxy, parts);
-    thread::sleep(Duration::from_secs(1));
+    proxy.wait_for(parts);
+    proxy.wait_for(&["gauges"]);
 }
+
+/// The longest time to an end that waits for no answer: what is held is held for a minute.
+const AT_ONCE: Duration = Duration::from_secs(30);
 
 #[test]
 fn a_list_that_takes_long_is_left() {
@@ -214,15 +216,16 @@ fn a_list_that_takes_long_is_left() {
             &format!("{{apiVersion: v1, kind: ConfigMap, metadata: {{name: m-{number}}}}}"),
         );
     }
+    with_gauge(&ws);
     for (command, interrupt) in ["diff", "apply", "status"].into_iter().zip(INTERRUPTS.into_iter().cycle()) {
         let proxy = Proxy::new(&ws);
-        proxy.inject(9, "GET", "configmaps limit=", late(Duration::from_secs(20)));
+        proxy.inject(9, "GET", "configmaps limit=", Gate::default().fault());
         let running = ws.through(&proxy.url()).start_reconcile([command, "-f", "."]);
         is_awaited(&proxy, &["configmaps?", "limit="]);
         let started = Instant::now();
         interrupt(&running);
         let run = running.finish().exits_with(130);
-        assert!(started.elapsed() < Duration::from_secs(3), "{command}: {:?}", started.elapsed());
+        assert!(started.elapsed() < AT_ONCE, "{command}: {:?}", started.elapsed());
         assert_eq!(
             (&run.report()["verdict"], &run.report()["exitCode"]),
             (&json!("interrupted"), &json!(130)),
@@ -234,13 +237,13 @@ fn a_list_that_takes_long_is_left() {
 
     for interrupt in INTERRUPTS {
         let proxy = Proxy::new(&ws);
-        proxy.inject(9, "GET", "configmaps limit=", late(Duration::from_secs(20)));
+        proxy.inject(9, "GET", "configmaps limit=", Gate::default().fault());
         let running = ws.through(&proxy.url()).start_reconcile(["snapshot", "-f", ".", "--file", "live.txt"]);
         is_awaited(&proxy, &["configmaps?", "limit="]);
         let started = Instant::now();
         interrupt(&running);
         let run = running.finish().exits_with(130);
-        assert!(started.elapsed() < Duration::from_secs(3), "{:?}", started.elapsed());
+        assert!(started.elapsed() < AT_ONCE, "{:?}", started.elapsed());
         assert!(run.stderr.contains("the run was interrupted: no snapshot was written"), "{run}");
         let files = std::fs::read_dir(ws.folder()).unwrap().map(|entry| entry.unwrap().file_name());
         assert!(files.into_iter().all(|name| name.to_string_lossy().ends_with(".yaml")), "not even a draft is left");
@@ -254,14 +257,14 @@ fn discovery_and_the_parent_of_an_apply_set_that_take_long_are_left() {
     for (slow, arrives) in [("apis", "GET /apis"), ("secrets/shop", "secrets/shop")] {
         for command in ["diff", "apply"] {
             let proxy = Proxy::new(&ws);
-            proxy.inject(9, "GET", slow, late(Duration::from_secs(20)));
+            proxy.inject(9, "GET", slow, Gate::default().fault());
             let flags = [command, "-f", ".", "--prune", "--applyset=shop"];
             let running = ws.through(&proxy.url()).start_reconcile(flags);
-            arrived(&proxy, &[arrives]);
+            proxy.wait_for(&[arrives]);
             let started = Instant::now();
             running.interrupt();
             let run = running.finish().exits_with(130);
-            assert!(started.elapsed() < Duration::from_secs(3), "{slow}: {:?}", started.elapsed());
+            assert!(started.elapsed() < AT_ONCE, "{slow}: {:?}", started.elapsed());
             assert_eq!(run.report()["verdict"], "interrupted", "{run}");
             assert!(run.stderr.contains("the run was interrupted"), "{run}");
         }

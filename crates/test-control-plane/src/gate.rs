@@ -25,7 +25,8 @@ impl Gate {
         self.0.1.notify_all();
     }
 
-    fn pass(&self) {
+    /// Waits until it is open.
+    pub fn pass(&self) {
         let is_open = self.0.0.lock().unwrap_or_else(PoisonError::into_inner);
         let _ = self.0.1.wait_timeout_while(is_open, DEADLINE, |is_open| !*is_open);
     }

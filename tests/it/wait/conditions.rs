@@ -1,12 +1,11 @@
 //! Custom resources that say how they are, objects that are being deleted, and objects that are not there.
 
-use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use super::{CLAIM, readiness, running, set_status, states, wait_until};
-use crate::control_plane::{ANY_FIELDS, Replaced, Workspace, definition_with_status};
+use crate::control_plane::{ANY_FIELDS, Proxy, Replaced, Workspace, definition_with_status};
 
 pub(super) fn widget_definition() -> String {
     definition_with_status("Widget", ANY_FIELDS)
@@ -70,9 +69,10 @@ fn a_custom_resource_is_waited_for_until_its_controller_has_seen_it() {
         &json!({"observedGeneration": 1, "conditions": [ready("True", "Up")]}),
     );
     ws.write("it.yaml", &WIDGET.replaced("size: 1", "size: 2"));
-    let apply = ws.as_user("admin").start_reconcile(["apply", "-f", ".", "--wait", "--timeout=1m"]);
-    wait_until("it is written", || ws.get(&ws.fill_in("Widget.$NS.example.com"), "it")["metadata"]["generation"] == 2);
-    thread::sleep(Duration::from_secs(1));
+    let proxy = Proxy::new(&ws);
+    let apply = ws.through(&proxy.url()).start_reconcile(["apply", "-f", ".", "--wait", "--timeout=2m"]);
+    proxy.wait_for(&["/widgets", "watch=true"]);
+    assert_eq!(ws.get(&ws.fill_in("Widget.$NS.example.com"), "it")["metadata"]["generation"], 2);
     let seen = Instant::now();
     set_status(&ws, "widget.$NS.example.com/it", &json!({"observedGeneration": 2}));
     let apply = apply.finish().exits_with(0);
@@ -136,8 +136,9 @@ fn a_namespace_that_cannot_end_says_what_is_left_in_it() {
 fn what_is_created_meanwhile_is_waited_for() {
     let ws = Workspace::new();
     ws.write("it.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: it}}");
-    let status = ws.as_user("admin").start_reconcile(["status", "-f", ".", "--wait", "--timeout=1m"]);
-    thread::sleep(Duration::from_secs(1));
+    let proxy = Proxy::new(&ws);
+    let status = ws.through(&proxy.url()).start_reconcile(["status", "-f", ".", "--wait", "--timeout=2m"]);
+    proxy.wait_for(&["/configmaps", "watch=true"]);
     ws.kubectl(["create", "configmap", "it"]).exits_with(0);
     let status = status.finish().exits_with(0);
     assert!(status.stderr.ends_with(&ws.fill_in("Z ready ConfigMap $NS/it\n")), "{status}");
@@ -159,8 +160,9 @@ fn many_objects_are_watched_together() {
     let claims: Vec<_> = (0..30).map(|number| CLAIM.replaced("name: data", &format!("name: data-{number}"))).collect();
     ws.write("claims.yaml", &claims.join("\n---\n"));
     ws.reconcile(["apply", "-f", "."]).exits_with(0);
-    let status = ws.as_user("admin").start_reconcile(["status", "-f", ".", "--wait", "--timeout=1m"]);
-    thread::sleep(Duration::from_millis(500));
+    let proxy = Proxy::new(&ws);
+    let status = ws.through(&proxy.url()).start_reconcile(["status", "-f", ".", "--wait", "--timeout=2m"]);
+    proxy.wait_for(&["/persistentvolumeclaims", "watch=true"]);
     for number in 0..30 {
         set_status(&ws, &format!("pvc/data-{number}"), &json!({"phase": "Bound"}));
     }
@@ -183,8 +185,9 @@ fn a_load_balancer_is_waited_for_until_it_has_its_address() {
     );
     let apply = ws.reconcile(["apply", "-f", ".", "--wait", "--timeout=1s"]).exits_with(5);
     assert_eq!(readiness(&apply, "Service", "web"), ("inProgress", "its load balancer has no address yet"));
-    let apply = ws.as_user("admin").start_reconcile(["apply", "-f", ".", "--wait"]);
-    thread::sleep(Duration::from_secs(1));
+    let proxy = Proxy::new(&ws);
+    let apply = ws.through(&proxy.url()).start_reconcile(["apply", "-f", ".", "--wait"]);
+    proxy.wait_for(&["/services", "watch=true"]);
     set_status(&ws, "service/web", &json!({"loadBalancer": {"ingress": [{"ip": "192.0.2.1"}]}}));
     let apply = apply.finish().exits_with(0);
     let (time, event) = apply.stderr.lines().last().and_then(|line| line.split_once(' ')).expect("a time and an event");

@@ -1,6 +1,5 @@
 //! Workloads that come up, or do not.
 
-use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
@@ -37,9 +36,14 @@ fn a_deployment_rolls_out() {
 fn a_pod_for_which_there_is_no_node_is_named() {
     let ws = running();
     ws.write("web.yaml", &WEB.replaced("spec: {containers", "spec: {nodeSelector: {disk: ssd}, containers"));
+    ws.reconcile(["apply", "-f", ".", "--wait", "--timeout", "0"]).exits_with(5);
+    let scheduled = r#"jsonpath={.items[*].status.conditions[?(@.type=="PodScheduled")].status}"#;
+    wait_until("no node is found for two Pods", || {
+        ws.kubectl(["get", "pods", "-o", scheduled]).exits_with(0).stdout == "False False"
+    });
     let started = Instant::now();
     let apply = ws.reconcile(["apply", "-f", ".", "--wait", "--timeout", "4s"]).exits_with(5);
-    assert!(started.elapsed() < Duration::from_secs(30));
+    assert!(started.elapsed() < Duration::from_secs(60));
     assert_eq!(apply.report()["verdict"], "notReady");
     let (state, message) = readiness(&apply, "Deployment", "web");
     assert_eq!(state, "inProgress");
@@ -107,9 +111,9 @@ fn while_something_is_under_way_a_failure_may_pass() {
     ws.reconcile(["apply", "-f", "."]).exits_with(0);
     wait_until("there are Pods", || pods(&ws).len() == 2);
     set_waiting(&ws, "CrashLoopBackOff");
-    let apply = ws.as_user("admin").start_reconcile(["apply", "-f", ".", "--wait", "--timeout", "60s"]);
-    // Long enough to be seen. How long a failure is given is tested beside `StopPolicy`.
-    thread::sleep(Duration::from_secs(2));
+    let apply = ws.as_user("admin").start_reconcile(["apply", "-f", ".", "--wait", "--timeout", "2m"]);
+    // How long a failure is given is tested beside `StopPolicy`.
+    apply.wait_for_stderr(" failed Deployment");
     ws.kubectl(["label", "node", "fake-node", "disk=$NS"]).exits_with(0);
     ws.write("web.yaml", &pending().replaced("disk: ssd", "disk: $NS"));
     ws.kubectl(["apply", "--server-side", "--force-conflicts", "-f", "web.yaml"]).exits_with(0);

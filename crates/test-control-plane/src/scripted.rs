@@ -6,7 +6,7 @@ use std::{
         Arc, Mutex,
         atomic::{AtomicUsize, Ordering},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use tokio::{
@@ -28,6 +28,8 @@ pub struct Seen {
     pub line: String,
     headers: Vec<(String, String)>,
     pub body: String,
+    /// Number of requests that waited for an answer when it arrived, itself included.
+    pub in_flight: usize,
     /// The TLS of its connection; `None` without TLS.
     pub tls: Option<Handshake>,
 }
@@ -55,6 +57,8 @@ pub enum Act {
     Answer(Vec<u8>),
     /// Writes these bytes after this time, and waits for the next request.
     AnswerLater(Duration, Vec<u8>),
+    /// Writes these bytes this time after so many requests were waiting for an answer at once, or after half a minute.
+    AnswerAmong(usize, Duration, Vec<u8>),
     /// Writes these bytes and closes the connection.
     AnswerAndClose(Vec<u8>),
     /// Writes these bytes, then one byte every 20 ms without end.
@@ -220,6 +224,7 @@ async fn converse(
     while let Some(mut seen) = read(connection, &mut stream).await {
         seen.tls = tls;
         let pending = in_flight.begin();
+        seen.in_flight = pending.0.now.load(Ordering::SeqCst);
         let number = {
             let mut record = record.lock().unwrap();
             record.push(seen.clone());
@@ -232,6 +237,16 @@ async fn converse(
                 stream.write_all(&bytes).await
             }
             Act::AnswerLater(wait, bytes) => {
+                tokio::time::sleep(wait).await;
+                drop(pending);
+                stream.write_all(&bytes).await
+            }
+            Act::AnswerAmong(number, wait, bytes) => {
+                let most = || in_flight.most.load(Ordering::SeqCst);
+                let deadline = Instant::now() + Duration::from_secs(30);
+                while most() < number && Instant::now() < deadline {
+                    tokio::time::sleep(Duration::from_millis(5)).await;
+                }
                 tokio::time::sleep(wait).await;
                 drop(pending);
                 stream.write_all(&bytes).await
@@ -287,5 +302,5 @@ async fn read(connection: usize, stream: &mut (impl AsyncRead + Unpin)) -> Optio
     let mut body = vec![0; length];
     stream.read_exact(&mut body).await.ok()?;
     let body = String::from_utf8(body).unwrap();
-    Some(Seen { connection, line: line.to_owned(), headers, body, tls: None })
+    Some(Seen { connection, line: line.to_owned(), headers, body, in_flight: 0, tls: None })
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use crate::control_plane::{Run, Workspace};
+use crate::control_plane::{Run, Workspace, wait_until};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_kubectl-reconcile");
 
@@ -80,13 +80,18 @@ fn kubectl_completes_what_the_cluster_has() {
 
     let namespace = ws.namespace().to_owned();
     let all_but_last = &ws.namespace()[..ws.namespace().len() - 1];
-    assert!(complete(&["diff", "-n", all_but_last]).lines().any(|line| line == namespace));
-    assert!(complete(&["diff", "--report-unmanaged=kube-"]).lines().any(|line| line == "kube-system"));
-    assert!(complete(&["apply", "--prune", "--applyset", ""]).lines().any(|line| line == "shop"));
-    assert_eq!(complete(&["apply", "--adopt", "helm,team"]).lines().next(), Some("helm,team-tool"));
-    let appliers = complete(&["apply", "--field-manager", ""]);
-    assert!(appliers.lines().any(|line| line == "team-tool"), "{appliers}");
-    assert!(appliers.lines().any(|line| line == "kubectl-reconcile"), "{appliers}");
+    // A server that is slow to answer is not waited for.
+    let completes = |words: &[&str], expected: &str| {
+        let has_it = || complete(words).lines().any(|line| line == expected);
+        wait_until(&format!("{words:?} is completed with {expected}"), has_it);
+    };
+    completes(&["diff", "-n", all_but_last], &namespace);
+    completes(&["diff", "--report-unmanaged=kube-"], "kube-system");
+    completes(&["apply", "--prune", "--applyset", ""], "shop");
+    let adopted = || complete(&["apply", "--adopt", "helm,team"]);
+    wait_until("the other manager is completed first", || adopted().lines().next() == Some("helm,team-tool"));
+    completes(&["apply", "--field-manager", ""], "team-tool");
+    completes(&["apply", "--field-manager", ""], "kubectl-reconcile");
     // Of another namespace, named before.
     assert!(!complete(&["apply", "-n", "default", "--applyset", ""]).contains("shop"));
 }

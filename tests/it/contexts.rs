@@ -314,9 +314,9 @@ spec:
     );
     fleet.run("apply", "eu", &[]).exits_with(0);
     let caller = fleet.eu.as_user("admin").stdin("n\n").on_terminal();
-    let run = fleet.run_as(&caller, "apply", "eu,us", &["--confirm", "--wait", "--timeout=3s"]).exits_with(5);
+    let run = fleet.run_as(&caller, "apply", "eu,us", &["--confirm", "--wait", "--timeout=15s"]).exits_with(5);
     let question = run.stderr.find("[y/N]");
-    let end = run.stderr.find("not ready after 3s");
+    let end = run.stderr.find("not ready after 15s");
     assert!(question.is_some() && question < end, "{run}");
     assert_eq!(["eu", "us"].map(|context| of(&run, context)["verdict"].clone()), ["notReady", "drift"]);
 }

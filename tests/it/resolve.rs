@@ -113,10 +113,14 @@ fn many_differences_of_one_file_are_found_at_once() {
     for number in 0..200 {
         change(&ws, &format!("m{number}"), &["a"]);
     }
+    // Other work on the machine only makes single runs longer.
     let timed = |run: &dyn Fn() -> Run| {
-        let start = std::time::Instant::now();
-        run();
-        start.elapsed()
+        let once = || {
+            let start = std::time::Instant::now();
+            run();
+            start.elapsed()
+        };
+        (0..3).map(|_| once()).min().unwrap_or_default()
     };
     let pull = timed(&|| ws.reconcile(["pull", "-f", ".", "--dry-run"]).exits_with(1));
     let asked = timed(&|| resolve(&ws, "q\n").exits_with(1));

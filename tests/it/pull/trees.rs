@@ -1,13 +1,14 @@
 //! Trees that somebody else has made: what is fetched, run, linked or changed meanwhile.
 
 use std::fs;
+use std::sync::Arc;
 
 use serde_json::json;
 
 use super::kustomize::{EXTRA, OVERLAY, places, replaced, shop, text};
 use super::overlays::{builds, counting};
 use super::pulled;
-use crate::control_plane::{Replaced as _, Workspace};
+use crate::control_plane::{Fault, Proxy, Replaced as _, Workspace};
 
 const MAP: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\ndata: {a: one}\n";
 
@@ -77,14 +78,13 @@ fn a_file_that_is_saved_meanwhile_is_left_alone_and_the_others_are_written() {
 #[test]
 fn a_file_that_is_saved_while_the_cluster_is_read_is_left_alone_as_well() {
     let ws = shop();
-    let extra = ws.folder().join("overlays/prod/extra.yaml").display().to_string();
-    let kubectl = ws.plane().kubectl().display().to_string();
-    let save = format!("if [ $n -eq 1 ]; then {kubectl} \"$@\"; sleep 2; echo '# saved' >> {extra}; exit 0; fi");
-    let path = counting(&ws, &save);
+    let extra = ws.folder().join("overlays/prod/extra.yaml");
     replaced(&ws, "deployment/web", "/spec/minReadySeconds", &json!(9));
     replaced(&ws, "configmap/banner", "/data/text", &json!("closed"));
-    builds(&ws);
-    let run = ws.env("PATH", &path).reconcile(["pull", "-k", "overlays/prod", "-o", "json"]).exits_with(4);
+    let proxy = Proxy::new(&ws);
+    let save = move || fs::write(&extra, format!("{EXTRA}# saved\n")).unwrap();
+    proxy.inject(1, "GET", "deployments", Fault::After(Arc::new(save)));
+    let run = ws.through(&proxy.url()).reconcile(["pull", "-k", "overlays/prod", "-o", "json"]).exits_with(4);
     assert_eq!(places(&run).len(), 1, "{run}");
     assert_eq!(text(&ws, "overlays/prod/extra.yaml"), format!("{EXTRA}# saved\n"));
     let expected = OVERLAY.replaced("minReadySeconds: 3", "minReadySeconds: 9");

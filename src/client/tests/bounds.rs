@@ -1,5 +1,6 @@
 //! The memory limit for all answers together, and requests that are under way when the run is stopped.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use kube::Config;
@@ -38,10 +39,17 @@ async fn answers_that_are_read_at_once_share_one_bound() {
     assert_eq!(read.body().len(), 600, "one alone is within it");
     {
         let mut slow = std::pin::pin!(Whole(None).exchange(&authorized, &endpoint, &slow, deadline));
-        let begun = tokio::time::timeout(Duration::from_millis(300), &mut slow).await;
-        assert!(begun.is_err(), "it goes on");
-        let error = Whole(None).exchange(&authorized, &endpoint, &quick, deadline).await.unwrap_err();
-        assert!(matches!(error, RequestError::TooLarge { limit: BOUND }), "{error:?}");
+        let mut refused = None;
+        // Until enough of it has arrived.
+        for _ in 0..25 {
+            let begun = tokio::time::timeout(Duration::from_millis(200), &mut slow).await;
+            assert!(begun.is_err(), "it goes on");
+            refused = Whole(None).exchange(&authorized, &endpoint, &quick, deadline).await.err();
+            if refused.is_some() {
+                break;
+            }
+        }
+        assert!(matches!(refused, Some(RequestError::TooLarge { limit: BOUND })), "{refused:?}");
     }
     let read = Whole(None).exchange(&authorized, &endpoint, &quick, deadline).await;
     assert!(read.is_ok(), "the answer that was given up holds nothing any more");
@@ -56,6 +64,7 @@ async fn a_stop_ends_what_is_read_and_leaves_a_write_its_answer() {
         _ => Act::Silence,
     })
     .await;
+    let server = Arc::new(server);
     let dry_run =
         WriteRequest::apply(Address::from("/api/v1/namespaces/a/configmaps/b"), "me", true, &serde_json::json!({}));
     for request in [Request::get("/api"), Request::list("/api"), Request::read("/api"), dry_run.dry_run().into()] {
@@ -63,7 +72,7 @@ async fn a_stop_ends_what_is_read_and_leaves_a_write_its_answer() {
         let start = Instant::now();
         let error = cluster.send(request).await.unwrap_err();
         assert!(matches!(error, RequestError::Stopped), "{error:?}");
-        assert!(start.elapsed() < Duration::from_secs(1), "{:?}", start.elapsed());
+        assert!(start.elapsed() < Duration::from_secs(30), "{:?}", start.elapsed());
         assert!(stop.is_cancelled());
     }
     let (cluster, _) = stopping(&server).await;
@@ -74,12 +83,14 @@ async fn a_stop_ends_what_is_read_and_leaves_a_write_its_answer() {
     assert!(stop.is_cancelled(), "it was answered after the stop");
 }
 
-/// A connection that is stopped soon.
-async fn stopping(server: &Server) -> (Cluster, CancellationToken) {
+/// A connection that is stopped soon after its first request has arrived.
+async fn stopping(server: &Arc<Server>) -> (Cluster, CancellationToken) {
     let stop = CancellationToken::new();
     let cluster = connected(server).await.stopped_by(stop.clone());
-    let token = stop.clone();
+    let (token, asked) = (stop.clone(), Arc::clone(server));
+    let first = server.seen().len() + 1;
     tokio::spawn(async move {
+        seen(&asked, first).await;
         tokio::time::sleep(Duration::from_millis(100)).await;
         token.cancel();
     });
@@ -94,14 +105,14 @@ async fn an_answer_that_begins_and_does_not_end_is_slow() {
     })
     .await;
     let options = ConnectOptions {
-        request_timeout: RequestTimeout::Within(Duration::from_millis(300)),
+        request_timeout: RequestTimeout::Within(Duration::from_secs(2)),
         ..to(&format!("http://{}", server.address()))
     };
     let cluster = connect(&options, &Environment::default()).await.unwrap();
     cluster.send(Request::get("/api")).await.unwrap();
     let error = cluster.send(Request::list("/api")).await.unwrap_err();
     assert!(matches!(error, RequestError::TooSlow { .. }) && error.hint().is_some(), "{error:?}");
-    assert_eq!(error.to_string(), format!("the answer of {} was not complete within 300ms", cluster.server()));
+    assert_eq!(error.to_string(), format!("the answer of {} was not complete within 2s", cluster.server()));
 }
 
 #[tokio::test]

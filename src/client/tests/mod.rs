@@ -11,6 +11,7 @@ mod watches;
 mod wire;
 
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use test_control_plane::scripted as server;
 
@@ -30,6 +31,15 @@ async fn connected(server: &server::Server) -> Cluster {
 /// A write that is never repeated.
 fn write(path: &'static str) -> Write {
     WriteRequest::new(http::Method::PATCH, path.into(), "application/merge-patch+json", "secret").write(Retry::Never)
+}
+
+/// Waits until a server has seen so many requests.
+async fn seen(server: &server::Server, requests: usize) {
+    let end = Instant::now() + Duration::from_secs(20);
+    while server.seen().len() < requests {
+        assert!(Instant::now() < end, "{:?}", server.lines());
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
 }
 
 /// A log, and what it took.

@@ -122,14 +122,17 @@ async fn a_plugin_that_gives_refused_tokens_only_is_not_asked_for_ever() {
 async fn a_token_that_ran_out_is_replaced_but_not_for_every_request() {
     let stage = Stage::new(&printing(r#"{"token": "good", "expirationTimestamp": "2020-01-01T00:00:00Z"}"#), "");
     let server = stage.server(guarded).await;
+    let start = Instant::now();
     let cluster = stage.connect(&server).await;
     for _ in 0..5 {
         cluster.send(Request::get("/")).await.unwrap();
     }
-    assert_eq!(stage.runs(), 1, "its clock may be wrong");
-    tokio::time::sleep(std::time::Duration::from_millis(1100)).await;
+    let runs = stage.runs();
+    let most = 1 + start.elapsed().as_secs();
+    assert!(runs >= 1 && runs as u64 <= most, "its clock may be wrong: {runs} runs, of {most}");
+    tokio::time::sleep(Duration::from_millis(1100)).await;
     cluster.send(Request::get("/")).await.unwrap();
-    assert_eq!((stage.runs(), server.lines().len()), (2, 6));
+    assert_eq!((stage.runs(), server.lines().len()), (runs + 1, 6));
 }
 
 #[tokio::test]

@@ -230,16 +230,16 @@ impl Drop for Objects {
 mod tests {
     use super::*;
 
-    /// Objects of a script that plays `git cat-file --batch`.
-    fn played(script: &str) -> Objects {
+    /// Objects of a script that plays `git cat-file --batch`, and has so many seconds for each content.
+    fn played(script: &str, seconds: u64) -> Objects {
         let mut command = Command::new("sh");
         command.args(["-c", script]);
-        Objects::within(command, Duration::from_secs(1)).unwrap()
+        Objects::within(command, Duration::from_secs(seconds)).unwrap()
     }
 
     #[test]
     fn contents_come_one_after_the_other() {
-        let mut objects = played("while read -r id; do printf '%s blob 2\\n%s\\n' $id $id; done");
+        let mut objects = played("while read -r id; do printf '%s blob 2\\n%s\\n' $id $id; done", 20);
         for id in ["a1", "b2", "a1"] {
             assert_eq!(objects.content(id).unwrap(), id.as_bytes());
         }
@@ -247,9 +247,11 @@ mod tests {
 
     #[test]
     fn a_content_has_bounds_of_time_and_size() {
-        let refused = |script: &str| played(script).content("a1").unwrap_err().to_string();
-        assert_eq!(refused("read -r id; exec sleep 60"), "git did not print it within 1s");
-        assert_eq!(refused("read -r id; printf 'a1 blob 9\\nab'; exec sleep 60"), "git did not print it within 1s");
+        let refused_within = |script: &str, seconds| played(script, seconds).content("a1").unwrap_err().to_string();
+        for script in ["read -r id; exec sleep 60", "read -r id; printf 'a1 blob 9\\nab'; exec sleep 60"] {
+            assert_eq!(refused_within(script, 1), "git did not print it within 1s");
+        }
+        let refused = |script| refused_within(script, 20);
         assert_eq!(
             refused("read -r id; printf 'a1 blob 1073741825\\n'; exec cat /dev/zero"),
             "it is larger than 1 GiB"
@@ -266,9 +268,13 @@ mod tests {
 
     #[test]
     fn nothing_is_read_after_a_content_that_did_not_come() {
-        let mut objects = played("read -r id; sleep 2; printf 'a1 blob 2\\na1\\n'; sleep 60");
+        let folder = tempfile::tempdir().unwrap();
+        let go = folder.path().join("go");
+        let wait = format!("until [ -e '{}' ]; do sleep 0.02; done", go.display());
+        let mut objects = played(&format!("read -r id; {wait}; printf 'a1 blob 2\\na1\\n'; sleep 60"), 1);
         objects.content("a1").unwrap_err();
-        thread::sleep(Duration::from_millis(1500));
+        std::fs::write(go, "").unwrap();
+        thread::sleep(Duration::from_millis(500));
         assert!(objects.content("b2").is_err());
     }
 }

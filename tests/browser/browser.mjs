@@ -18,6 +18,7 @@ if (!existsSync("/etc/fonts/fonts.conf")) env.FONTCONFIG_FILE = join(unpacked, "
 export const browser = await chromium.launch({
   executablePath: env.CHROMIUM ?? join(unpacked, "chromium"),
   env,
+  timeout: 200_000,
   // The pages are ours, and the sandbox is refused to root and in many containers.
   args: ["--no-sandbox", "--disable-gpu", "--force-color-profile=srgb"],
 });
@@ -54,8 +55,19 @@ export async function findings(page) {
 }
 
 /** A picture for people; without the style sheet that would hide the caret, which the policy of the page refuses. */
-export const picture = (page, name, fullPage = false) =>
-  page.screenshot({ path: join(pictures, name + ".png"), fullPage, caret: "initial", animations: "allow" });
+export async function picture(page, name, fullPage = false) {
+  const take = () => page.screenshot({ path: join(pictures, name + ".png"), fullPage, caret: "initial", animations: "allow" });
+  // A busy browser refuses a picture that it takes a moment later.
+  const isRefused = (error) => error.message.includes("Unable to capture screenshot");
+  for (let left = 20; ; left -= 1) {
+    try {
+      return await take();
+    } catch (error) {
+      if (left === 0 || !isRefused(error)) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 500));
+    }
+  }
+}
 
 /** The names of the objects that are seen. */
 export const seen = (page) =>

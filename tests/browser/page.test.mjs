@@ -24,7 +24,7 @@ function on(name, title, use, options) {
 
 /** Waits until a value is as expected: what a click or a key changes is drawn a moment later. */
 async function becomes(value, expected, message) {
-  const deadline = Date.now() + 20_000;
+  const deadline = Date.now() + 200_000;
   let found = await value();
   while (found !== expected && Date.now() < deadline) {
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -278,6 +278,10 @@ test("the policy of the page refuses what is not its own", { timeout: PATIENCE }
     add("div", (div) => { div.innerHTML = "<p>"; });
     add("iframe", (frame) => { frame.src = "http://127.0.0.1:9/"; });
     await fetch("http://127.0.0.1:9/").catch(() => {});
+    // The violations are reported a moment later.
+    for (let waited = 0; waited < 60_000 && new Set(found).size < 6; waited += 50) {
+      await new Promise((done) => setTimeout(done, 50));
+    }
     await new Promise((done) => setTimeout(done, 50));
     return { found: [...new Set(found)].sort(), ran: globalThis.ran === 1 };
   });

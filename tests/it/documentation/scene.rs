@@ -16,8 +16,8 @@ use crate::control_plane::{ControlPlane, Workspace, kubectl};
 
 /// A block that takes longer hangs.
 const DEADLINE: Duration = Duration::from_mins(2);
-/// How long the controllers may take for what a block did. What one of them never does, as it is paused, is not waited for longer.
-const SETTLING: Duration = Duration::from_secs(10);
+/// How long the controllers may take for what a block did.
+const SETTLING: Duration = Duration::from_mins(1);
 /// Separates what the commands of a block print.
 const MARK: &str = "@@next-command@@";
 /// The exit codes of the plugin that are results; the others are mistakes of the document, unless it shows them.

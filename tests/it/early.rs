@@ -305,7 +305,7 @@ fn early_reads_have_the_deadline_and_the_retries_of_any_read() {
         proxy.inject(99, "GET", "configmaps", Fault::Silence);
         let started = Instant::now();
         let run = ws.through(&proxy.url()).reconcile(words).exits_with(4);
-        assert!(started.elapsed() < Duration::from_secs(120), "{run}");
+        assert!(started.elapsed() < Duration::from_mins(2), "{run}");
         let mut asked: Vec<String> =
             proxy.requests().into_iter().filter(|request| request.contains("configmaps")).collect();
         asked.sort();

@@ -94,14 +94,14 @@ fn silence_ends_with_the_request_timeout() {
     proxy.inject(9, "PATCH", "deployments dryRun", Fault::Silence);
     let started = Instant::now();
     let diff = ws.through(&proxy.url()).reconcile(["diff", "-f", ".", "--request-timeout=5s"]).exits_with(4);
-    assert!(started.elapsed() < Duration::from_secs(120));
+    assert!(started.elapsed() < Duration::from_mins(2));
     assert_eq!(diff.object("Deployment", "web")["error"]["reason"], "Timeout");
 
     let proxy = Proxy::new(&ws);
     proxy.inject(99, "GET", "api", Fault::Silence);
     let started = Instant::now();
     let run = ws.through(&proxy.url()).reconcile(["diff", "-f", ".", "--request-timeout=5s"]).exits_with(3);
-    assert!(started.elapsed() < Duration::from_secs(120));
+    assert!(started.elapsed() < Duration::from_mins(2));
     assert!(run.stderr.contains(&proxy.url()) && run.stderr.contains("5s"), "{run}");
 }
 

@@ -58,7 +58,7 @@ impl Stage {
             Stage::Prune => vec!["apply", "--prune", "--applyset=set", "--prune-allow=most"],
             Stage::Delete | Stage::Recreate => vec!["apply", "--replace=immutable"],
         };
-        arguments.extend(["-f", ".", "--request-timeout=6s"]);
+        arguments.extend(["-f", ".", "--request-timeout=15s"]);
         arguments
     }
 

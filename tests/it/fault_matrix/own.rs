@@ -43,7 +43,7 @@ impl Stage {
     fn arguments(self) -> Vec<&'static str> {
         let only_shows = matches!(self, Stage::Get | Stage::Compare | Stage::Try);
         let flags: &[&str] = if only_shows { &["--dry-run"] } else { &[] };
-        [&["own", "-f", "all.yaml", "--request-timeout=10s"], flags].concat()
+        [&["own", "-f", "all.yaml", "--request-timeout=15s"], flags].concat()
     }
 }
 

@@ -64,13 +64,13 @@ impl ComparisonMachine<'_> {
                     None => self.missing_locally(),
                 }
             }
-            (Refusal::Other(diagnostic), Some(live)) => match self.probes(&live, status, &diagnostic) {
-                Some((probes, accepted)) => State::Probing { live, probes, accepted },
-                None => {
-                    let refusal = Refusal::Other(self.naming_ignored(&live, status, diagnostic));
-                    State::Done(ComparisonResult::Refused { live: Some(live), refusal })
+            (Refusal::Other(diagnostic), Some(live)) => {
+                if let Some((probes, accepted)) = self.probes(&live, status, &diagnostic) {
+                    return State::Probing { live, probes, accepted };
                 }
-            },
+                let refusal = Refusal::Other(self.naming_ignored(&live, status, diagnostic));
+                State::Done(ComparisonResult::Refused { live: Some(live), refusal })
+            }
             (refusal, live) => State::Done(ComparisonResult::Refused { live, refusal }),
         }
     }

@@ -113,6 +113,7 @@ mod requests;
 mod resolve;
 mod restored;
 mod scale;
+mod secret_owners;
 mod secrets;
 mod server_warnings;
 mod shards;

@@ -10,8 +10,8 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 use structured_merge::{
-    Change, FieldPath, FieldSet, GroupVersionKind, Lookup, ManagedFieldsEntry, Op, Operation, Ownership, PathElement,
-    TypeRef, field_set, with_string_data,
+    Change, FieldPath, FieldSet, GroupVersionKind, Lookup, ManagedFieldsEntry, Op, Operation, Ownership, TypeRef,
+    field_set, stored_at, with_string_data,
 };
 
 use crate::compare::{Class, FieldChange, LiveObject, Policy, Redactor, Secrecy, unreadable_owners};
@@ -95,7 +95,7 @@ impl Recipient<'_> {
         };
         let mut equal = FieldSet::new();
         fields.visit(&mut |path, _| {
-            let place = place(gvk, path);
+            let place = stored_at(gvk, path);
             if values.value(&place).is_some() && !is_left_out(path) && !is_left_out(&place) {
                 equal.insert(path);
             }
@@ -156,7 +156,7 @@ impl Recipient<'_> {
         let losing: Vec<&ManagedFieldsEntry> = before.others.iter().filter(|entry| self.ends(entry)).collect();
         let mut transfers = Vec::new();
         for path in equal.paths() {
-            let place = place(gvk, &path);
+            let place = stored_at(gvk, &path);
             let owning = |entry: &&&ManagedFieldsEntry| entry.fields.contains(&path) || entry.fields.contains(&place);
             let from: Vec<&ManagedFieldsEntry> = losing.iter().filter(owning).copied().collect();
             if !from.is_empty() || !ours.contains(&path) {
@@ -209,16 +209,6 @@ impl Recipient<'_> {
     }
 }
 
-/// The field in which the server keeps one of the manifest: it moves the texts of a Secret (`stringData`) into its `data`.
-fn place(gvk: &GroupVersionKind, path: &FieldPath) -> FieldPath {
-    match path.elements() {
-        [PathElement::Field(first), PathElement::Field(key)] if gvk.is_secret() && first == "stringData" => {
-            FieldPath::of(&["data", key])
-        }
-        _ => path.clone(),
-    }
-}
-
 /// Returns true if a difference is one of the manifest: it is in it, around it, or in a value that is compared as a whole.
 fn is_of_manifest(change: &FieldChange, fields: &FieldSet) -> bool {
     let is_difference = change.is_drift() && change.class != Class::Pruned && change.op != Op::Move;
@@ -228,7 +218,7 @@ fn is_of_manifest(change: &FieldChange, fields: &FieldSet) -> bool {
 /// Returns true if the other managers of a field accept this value over the live one. The server keeps no `stringData`, so that each apply
 /// of it is a change for the others that have applied it.
 pub(crate) fn is_accepted(gvk: &GroupVersionKind, path: &FieldPath, to: &Value, from: Option<&Value>) -> bool {
-    from.map_or_else(|| place(gvk, path) == *path, |from| is_same(to, from))
+    from.map_or_else(|| stored_at(gvk, path) == *path, |from| is_same(to, from))
 }
 
 /// Returns true if two values are the same text, for the server: of numbers, only the value counts.

@@ -83,6 +83,18 @@ impl<'e> Claimants<'e> {
         !self.entries.is_empty()
     }
 
+    /// The managers that claim the path, or a value above it without claiming anything in that value.
+    pub(crate) fn claiming(&self, path: &FieldPath) -> Vec<&'e ManagedFieldsEntry> {
+        let mut found: Vec<&[usize]> = Vec::new();
+        let mut node = &self.root;
+        let mut elements = path.elements().iter().peekable();
+        while let Some(child) = elements.next().and_then(|element| node.below.get(element)) {
+            node = child;
+            found.push(if elements.peek().is_some() { &node.ends } else { &node.here });
+        }
+        found.into_iter().flatten().filter_map(|index| self.entries.get(*index)).collect()
+    }
+
     /// The strongest claim on a path, and the managers that have it, latest first.
     pub fn best(&self, path: &FieldPath, mut schema: TypeRef<'_>) -> (ClaimStrength, Vec<&'e ManagedFieldsEntry>) {
         let (mut own, mut around): (Vec<&[usize]>, Vec<&[usize]>) = (Vec::new(), Vec::new());

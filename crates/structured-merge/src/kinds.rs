@@ -141,6 +141,41 @@ pub fn with_string_data(gvk: &GroupVersionKind, fields: FieldSet, others: &[Mana
     fields.union(&aliases)
 }
 
+/// The owners of an object, with `data.KEY` for each `stringData.KEY` in the fields of a Secret, unless somebody has written the key in
+/// `data` since. The server compares texts with no value: the manager that applied them last wrote them then.
+pub fn owners_with_string_data<'e>(
+    gvk: &GroupVersionKind,
+    owners: &'e [ManagedFieldsEntry],
+) -> Cow<'e, [ManagedFieldsEntry]> {
+    let string_data = PathElement::Field("stringData".to_owned());
+    if !gvk.is_secret() || owners.iter().all(|owner| owner.fields.step(&string_data).is_none()) {
+        return Cow::Borrowed(owners);
+    }
+    let claimants = Claimants::of(owners);
+    let with_data = |owner: &ManagedFieldsEntry| {
+        let mut fields = owner.fields.clone();
+        let texts = owner.fields.step(&string_data).map(|(_, texts)| texts);
+        for (key, _, _) in texts.into_iter().flat_map(FieldSet::nodes) {
+            let path = FieldPath::from(vec![PathElement::Field("data".to_owned()), key.clone()]);
+            if claimants.claiming(&path).into_iter().all(|other| other.time < owner.time) {
+                fields.insert(&path);
+            }
+        }
+        ManagedFieldsEntry { fields, ..owner.clone() }
+    };
+    Cow::Owned(owners.iter().map(with_data).collect())
+}
+
+/// The field in which the server keeps one of a manifest: it moves the texts of a Secret (`stringData`) into its `data`.
+pub fn stored_at(gvk: &GroupVersionKind, path: &FieldPath) -> FieldPath {
+    match path.elements() {
+        [PathElement::Field(first), PathElement::Field(key)] if gvk.is_secret() && first == "stringData" => {
+            FieldPath::of(&["data", key])
+        }
+        _ => path.clone(),
+    }
+}
+
 /// Removes the changes that only follow from the server's own bookkeeping: fields that it counts up or copies when another field
 /// changes. Nobody wrote such a change, as with `metadata.generation`.
 pub fn leave_out_bookkeeping(changes: &mut Vec<Change>, gvk: &GroupVersionKind, manifest: &Value, schema: TypeRef<'_>) {

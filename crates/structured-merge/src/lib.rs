@@ -111,7 +111,10 @@ mod subset;
 
 pub use changes::{Change, Op, changes};
 pub use claimants::{ClaimStrength, Claimants, claim_strength};
-pub use kinds::{leave_out_bookkeeping, made_fields, with_node_ports, with_string_data, with_string_data_folded};
+pub use kinds::{
+    leave_out_bookkeeping, made_fields, owners_with_string_data, stored_at, with_node_ports, with_string_data,
+    with_string_data_folded,
+};
 pub use merge::merge;
 pub use object::{
     FieldPath, FieldSet, FieldsV1Error, GroupKind, GroupVersionKind, LAST_APPLIED, Lookup, ManagedFieldsEntry,

@@ -14,15 +14,12 @@ use serde::Serialize;
 use serde_json::Value;
 use structured_merge::{
     ClaimStrength, Claimants, FieldPath, FieldSet, GroupVersionKind, KindInfo, ManagedObject, PathElement, TypeRef,
-    changes, claim_strength, fields_of, item_element, managed_fields, predict, with_string_data,
+    changes, claim_strength, fields_of, item_element, managed_fields, owners_with_string_data, predict,
     with_string_data_folded,
 };
 
 use crate::compare::{REDACTED, Redactor, Secrecy};
 use crate::owners::Owner;
-
-/// Most entries of a Secret whose `stringData` is taken for `data`, as each of them is compared with all others.
-const MOST_WITH_TEXTS: usize = 100;
 
 /// The live object whose fields are blamed.
 #[derive(Clone, Copy, Debug)]
@@ -57,15 +54,8 @@ impl Blame<'_> {
                 metadata.remove("managedFields");
             }
         }
-        let mut entries = managed_fields(live);
-        if gvk.is_secret() {
-            let all = entries.clone();
-            let text = FieldPath::of(&["stringData"]);
-            let texts = entries.iter_mut().filter(|entry| entry.fields.contains_at_or_below(&text));
-            for entry in texts.take(MOST_WITH_TEXTS) {
-                entry.fields = with_string_data(gvk, std::mem::take(&mut entry.fields), &all);
-            }
-        }
+        let entries = managed_fields(live);
+        let entries = owners_with_string_data(gvk, &entries);
         let claimants = Claimants::of(&entries);
         let wanted = manifest.map(|manifest| WantedFields::of(manifest, live, schema, kind));
         let mut walk = Walk { claimants, root: schema, wanted, steps: Vec::new(), fields: Vec::new() };

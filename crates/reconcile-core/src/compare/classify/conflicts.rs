@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 use structured_merge::{
     Applier as _, Change, Claimants, FieldPath, FieldSet, GroupVersionKind, Lookup, LostFields, ManagedFieldsEntry, Op,
-    Operation, Ownership, TypeRef, builtin_kind, owns_last_applied,
+    Operation, Ownership, TypeRef, builtin_kind, owns_last_applied, stored_at, with_string_data,
 };
 
 use crate::compare::additions::CLIENT_SIDE_APPLY;
@@ -17,6 +17,7 @@ use crate::compare::prediction::CompareContext;
 /// The fields that other managers lose to an apply and that the policy does not allow us to take.
 pub(crate) struct ContestedFields<'a> {
     policy: &'a Policy,
+    gvk: &'a GroupVersionKind,
     /// The fields with their owners; the fields of one owner follow one another.
     fields: Vec<(FieldPath, &'a ManagedFieldsEntry)>,
     paths: FieldSet,
@@ -29,16 +30,20 @@ impl<'a> ContestedFields<'a> {
     /// invents for an object without a record of owners; it loses the values that change.
     pub fn between(
         context: CompareContext<'a>,
-        live: &'a LiveObject,
+        (live, others): (&'a LiveObject, &'a [ManagedFieldsEntry]),
         before_first_apply: Option<&'a ManagedFieldsEntry>,
         differences: &[Change],
         after: &Ownership,
     ) -> Self {
         let CompareContext { target, policy, .. } = context;
         let gvk = &target.key.gvk;
+        let changed: FieldSet = differences.iter().map(|change| change.path.clone()).collect();
         let counts = |entry: &ManagedFieldsEntry| !is_forgotten(entry, gvk, &target.versions);
         let ours = after.our_fields();
-        let lost = live.current.owners.lost(after).into_iter().filter(|lost| counts(lost.entry));
+        let texts = lost_texts(gvk, &live.current.object, others, &ours, &changed);
+        let of_texts = texts.iter().fold(FieldSet::new(), |all, lost| all.union(&lost.fields));
+        let ours = with_string_data(gvk, ours, &[]).union(&of_texts);
+        let lost = live.current.owners.lost(after).into_iter().chain(texts).filter(|lost| counts(lost.entry));
         let (given_up, lost): (Vec<_>, Vec<_>) = lost.partition(|lost| policy.takes_from(lost.entry));
         let renamed = renamed(&live.current.object, gvk, &lost);
         let mut manifest = Lookup::of(live.sent(target));
@@ -50,7 +55,6 @@ impl<'a> ContestedFields<'a> {
         let mut fields: Vec<_> = lost.iter().flat_map(taken).collect();
         let is_kept = |entry: &&ManagedFieldsEntry| counts(entry) && !policy.takes_from(entry);
         if let Some(entry) = before_first_apply.filter(is_kept) {
-            let changed: FieldSet = differences.iter().map(|change| change.path.clone()).collect();
             let both = ours.leaves().into_iter().filter(|path| entry.fields.contains(path));
             fields.extend(both.filter(|path| changed.contains_at_or_below(path)).map(|path| (path, entry)));
         }
@@ -59,7 +63,7 @@ impl<'a> ContestedFields<'a> {
         }
         fields.extend(given_up.iter().flat_map(|lost| kept_by_owner(lost, live, &ours, policy)));
         let paths = fields.iter().map(|(path, _)| path.clone()).collect();
-        Self { policy, fields, paths, renamed }
+        Self { policy, gvk, fields, paths, renamed }
     }
 
     /// Turns changes into conflicts if an owner loses a field that has another name in its API version. Its name in our version is
@@ -116,7 +120,7 @@ impl<'a> ContestedFields<'a> {
     /// resets. An apply with force ignores them; without force, the server refuses the apply because of them.
     pub fn without_difference(&self, live: &LiveObject, manifest: &Value, found: &[FieldChange]) -> Vec<FieldChange> {
         let seen = paths_of(found);
-        let is_unseen = |path: &FieldPath| !seen.overlaps(path) && !live.ignores(path);
+        let is_unseen = |path: &FieldPath| !seen.overlaps(&stored_at(self.gvk, path)) && !live.ignores(path);
         let mut losers: BTreeMap<&FieldPath, Vec<&ManagedFieldsEntry>> = BTreeMap::new();
         for (path, entry) in &self.fields {
             losers.entry(path).or_default().push(entry);
@@ -138,6 +142,34 @@ fn is_owned_for_a_part(live: &LiveObject, path: &FieldPath, entry: &ManagedField
     entry.operation == Operation::Update
         && live.partly_ignored.contains_at_or_above(path)
         && !live.kept_by_owners.contains_at_or_above(path)
+}
+
+/// The values of a Secret that owners lose although they keep the fields, which no server tells: it compares `data` and `stringData` apart,
+/// and stores both in `data`. `others` have their texts in `data`.
+fn lost_texts<'a>(
+    gvk: &GroupVersionKind,
+    live: &Value,
+    others: &'a [ManagedFieldsEntry],
+    ours: &FieldSet,
+    changed: &FieldSet,
+) -> Vec<LostFields<'a>> {
+    let Some(data) = live.get("data").and_then(Value::as_object).filter(|_| gvk.is_secret()) else {
+        return Vec::new();
+    };
+    let mut lost: Vec<_> = others.iter().map(|entry| LostFields { entry, fields: FieldSet::new() }).collect();
+    for key in data.keys() {
+        let (path, text) = (FieldPath::of(&["data", key]), FieldPath::of(&["stringData", key]));
+        if !changed.overlaps(&path) {
+            continue;
+        }
+        for LostFields { entry, fields } in &mut lost {
+            let is_text = || ours.contains(&text) || entry.fields.contains(&text);
+            if entry.fields.contains(&path) && is_text() {
+                fields.insert(&path);
+            }
+        }
+    }
+    lost
 }
 
 /// The fields that an owner keeps although the policy allows to take others from it.

@@ -27,7 +27,7 @@ use conflicts::{ContestedFields, OthersParts, goes_beyond, values_of};
 pub(crate) struct Classifier<'a> {
     context: CompareContext<'a>,
     live: &'a LiveObject,
-    /// The claims of other managers.
+    /// The claims of other managers, on the texts of a Secret where these are kept.
     claimants: Claimants<'a>,
     pub contested: ContestedFields<'a>,
     ours_before: FieldSet,
@@ -44,10 +44,11 @@ pub(crate) struct Classifier<'a> {
 }
 
 impl<'a> Classifier<'a> {
-    /// Reads the owners of an object before the apply and in its prediction.
+    /// Reads the owners of an object before the apply and in its prediction. `others` are its other managers, with what they claim of
+    /// the texts of a Secret where these are kept.
     pub fn new(
         context: CompareContext<'a>,
-        live: &'a LiveObject,
+        (live, others): (&'a LiveObject, &'a [ManagedFieldsEntry]),
         before_first_apply: Option<&'a ManagedFieldsEntry>,
         differences: &[Change],
         prediction: &Prediction,
@@ -65,8 +66,8 @@ impl<'a> Classifier<'a> {
             copy: needs_copy.then(|| fields_last_applied(object, schema)).flatten(),
             context,
             live,
-            claimants: Claimants::of(&before.others),
-            contested: ContestedFields::between(context, live, before_first_apply, differences, after),
+            claimants: Claimants::of(others),
+            contested: ContestedFields::between(context, (live, others), before_first_apply, differences, after),
             passing: settled(context, live, after).map(|owners| owners.our_fields()).unwrap_or_default(),
             ours_before: with_string_data(&target.key.gvk, ours, &before.others),
             ours_after: with_string_data(&target.key.gvk, after.our_fields(), &[]),

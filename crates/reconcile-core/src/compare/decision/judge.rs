@@ -6,7 +6,8 @@
 use serde_json::Value;
 use structured_merge::{
     Change, FieldPath, FieldSet, GroupVersionKind, KindInfo, LAST_APPLIED, Lookup, ManagedFieldsEntry, ManagedObject,
-    Op, PathElement, changes, leave_out_bookkeeping, merge, unrecorded, with_node_ports, with_string_data_folded,
+    Op, PathElement, changes, leave_out_bookkeeping, merge, owners_with_string_data, unrecorded, with_node_ports,
+    with_string_data_folded,
 };
 
 use crate::compare::classify::Classifier;
@@ -36,7 +37,8 @@ pub fn judge(
     let mut differences = changes(object, &prediction.object, schema, target.status_is_apart());
     leave_out_bookkeeping(&mut differences, &target.key.gvk, live.sent(target), schema);
     join_rules(&mut differences, &target.key.gvk, object, prediction);
-    let classifier = Classifier::new(context, live, before_first_apply.as_ref(), &differences, prediction);
+    let others = owners_with_string_data(&target.key.gvk, &live.current.owners.others);
+    let classifier = Classifier::new(context, (live, &others), before_first_apply.as_ref(), &differences, prediction);
 
     let mut found = differing(context, live, &classifier, differences);
     // Nothing follows from nothing: a policy that came after the object changes it, for example.

@@ -295,3 +295,45 @@ metadata: {name: $NS-shop}
 aggregationRule: {clusterRoleSelectors: [{matchLabels: {example.com/shop: $NS}}]}";
 
 const OTHER_RULES: &str = "rules: [{apiGroups: [''], resources: [secrets], verbs: [get]}]";
+
+/// The limits of containers follow from one another (`SetDefaults_LimitRangeItem`); those of Pods do not.
+const LIMITS: &str = "
+apiVersion: v1
+kind: LimitRange
+metadata: {name: it}
+spec:
+  limits:
+  - {type: Container, default: {cpu: 500m}, max: {cpu: '1', memory: 1024Mi}, min: {cpu: 10m, memory: 1Mi, ephemeral-storage: 1Ki}}
+  - {type: Pod, max: {cpu: '4'}}
+---
+apiVersion: v1
+kind: LimitRange
+metadata: {name: other}
+spec: {limits: [{type: Container, default: {cpu: '0.5'}, defaultRequest: {memory: 1Mi}}]}
+";
+
+#[test]
+fn limits_that_follow_from_others_are_no_difference() {
+    let ws = is_proven(LIMITS);
+    ws.write("it.yaml", &LIMITS.replace("metadata: {name: it}", "metadata: {name: it, labels: {a: b}}"));
+    for evidence in ["auto", "read-only"] {
+        let diff = ws.reconcile(["diff", "-f", ".", "--evidence", evidence]).exits_with(1);
+        assert_eq!(diff.changes("LimitRange", "it"), ["absent metadata.labels.a"], "{evidence}");
+    }
+    ws.write("it.yaml", &LIMITS.replace("default: {cpu: 500m}", "default: {cpu: 600m}"));
+    let changes = ["auto", "read-only"].map(|evidence| {
+        ws.reconcile(["diff", "-f", ".", "--evidence", evidence]).exits_with(1).changes("LimitRange", "it")
+    });
+    assert_eq!(changes[0], changes[1], "the server says the same");
+    assert!(changes[0].iter().any(|change| change.contains("defaultRequest.cpu")), "{changes:?}");
+
+    // What somebody sets by hand is not what the server would.
+    ws.write("it.yaml", LIMITS);
+    let patch = json!([{"op": "replace", "path": "/spec/limits/0/defaultRequest/cpu", "value": "400m"}]).to_string();
+    ws.kubectl(["patch", "limitrange/other", "--type=json", "-p", &patch]).exits_with(0);
+    for evidence in ["auto", "read-only"] {
+        ws.reconcile(["diff", "-f", ".", "--evidence", evidence]).exits_with(1);
+    }
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    ws.reconcile(["diff", "-f", ".", "--evidence=read-only"]).exits_with(0);
+}

@@ -1,5 +1,5 @@
 //! Rules of the API server for single kinds, beyond what their types say: fields that it counts up or copies itself, node ports that it
-//! chooses, and `stringData` of Secrets.
+//! chooses, `stringData` of Secrets, and limits of a LimitRange that follow from others.
 
 use std::borrow::Cow;
 
@@ -96,6 +96,31 @@ pub(crate) fn is_filled_from_port(name: &str, wanted: &Value, found: &Map<String
         && schema.declares("nodePort")
         && is_none()
         && found.get("port").is_some_and(|port| found.get("targetPort") == Some(port))
+}
+
+/// The `limits` of a LimitRange with what the server fills in for containers (`SetDefaults_LimitRangeItem`): defaults are the largest
+/// values, and default requests are the defaults or, without these, the smallest values.
+pub(crate) fn with_limits_filled<'m>(limits: &'m Value, schema: TypeRef<'_>) -> Cow<'m, Value> {
+    let Value::Array(items) = limits else { return Cow::Borrowed(limits) };
+    let item = schema.item();
+    if !(item.declares("defaultRequest") && item.declares("maxLimitRequestRatio")) || item.stores_as_sent() {
+        return Cow::Borrowed(limits);
+    }
+    let mut filled = items.clone();
+    let of_containers = filled.iter_mut().filter_map(Value::as_object_mut);
+    for item in of_containers.filter(|item| item.get("type").and_then(Value::as_str) == Some("Container")) {
+        for (from, to) in [("max", "default"), ("default", "defaultRequest"), ("min", "defaultRequest")] {
+            let Some(Value::Object(values)) = item.get(from).cloned() else { continue };
+            let mut all = item.get(to).and_then(Value::as_object).cloned().unwrap_or_default();
+            for (name, value) in values {
+                all.entry(name).or_insert(value);
+            }
+            if !all.is_empty() {
+                item.insert(to.to_owned(), Value::Object(all));
+            }
+        }
+    }
+    if filled == *items { Cow::Borrowed(limits) } else { Cow::Owned(Value::Array(filled)) }
 }
 
 /// A Secret with its `stringData` moved into `data`, as the server stores it.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
+use crate::kinds::with_limits_filled;
 use crate::object::PathElement;
 use crate::schema::{self, ListKind, ScalarKind, TypeRef, equivalent_offline, is_default, item_element};
 
@@ -45,8 +46,11 @@ pub(crate) fn merge_to(values: Values, manifest: &Value, live: &Value, schema: T
             merge_items(values, wanted, found, schema).map_or_else(|| manifest.clone(), Value::Array)
         }
         _ if values == Values::Sent => manifest.clone(),
-        _ if equivalent_offline(manifest, live, schema) => live.clone(),
-        _ => completed(manifest, live, schema),
+        _ => {
+            let manifest = with_limits_filled(manifest, schema);
+            let is_same = equivalent_offline(&manifest, live, schema);
+            if is_same { live.clone() } else { completed(&manifest, live, schema) }
+        }
     }
 }
 

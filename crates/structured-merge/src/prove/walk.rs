@@ -1,11 +1,12 @@
 //! Checks that every value of the manifest is in the live object, in this or another spelling.
 
+use std::borrow::Cow;
 use std::cell::OnceCell;
 
 use serde_json::{Map, Value};
 
 use crate::claimants::Claimants;
-use crate::kinds::{encoded, is_filled_from_port};
+use crate::kinds::{encoded, is_filled_from_port, with_limits_filled};
 use crate::object::{FieldPath, FieldSet, PathStack, Quantity, Scalar};
 use crate::ownership::Ownership;
 use crate::schema::{
@@ -122,7 +123,12 @@ impl<'a> Walk<'a> {
             (Value::Null, Value::Null) => Ok(()),
             (Value::Null, _) => Err(Unproven::Null(at.path())),
             (Value::Object(wanted), Value::Object(found)) => self.fields(at, wanted, found, schema, whole),
-            (Value::Array(wanted), Value::Array(found)) if whole.is_some() => {
+            (Value::Array(_), Value::Array(found)) if whole.is_some() => {
+                let filled = with_limits_filled(wanted, schema);
+                if matches!(filled, Cow::Owned(_)) {
+                    self.respelled(at, whole)?;
+                }
+                let wanted = filled.as_array().map_or(&[][..], Vec::as_slice);
                 if wanted.len() != found.len() {
                     return Err(Unproven::Differs(at.path()));
                 }

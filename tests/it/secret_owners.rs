@@ -132,3 +132,21 @@ fn what_only_the_manifest_drops_is_not_removed_from_under_an_applier() {
     ws.reconcile(["apply", "-f", "."]).exits_with(4);
     assert_eq!(ws.get("Secret", "it")["data"]["p"], base64(theirs.as_bytes()));
 }
+
+#[test]
+fn an_adopted_manager_gives_up_the_values_of_string_data() {
+    let ws = Workspace::new();
+    let (first, second) = (ws.secret("installed-by-a-release"), ws.secret("the-next-value-of-it"));
+    let manifest = |value: &str| secret("it", "stringData", value);
+    ws.stdin(&manifest(&first)).kubectl(["create", "--field-manager=helm", "-f", "-"]).exits_with(0);
+    ws.write("it.yaml", &manifest(&first));
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    let adopting = ws.reconcile(["diff", "-f", ".", "--adopt=helm"]).exits_with(0);
+    assert_eq!(adopting.changes("Secret", "it"), ["adopted"]);
+    ws.reconcile(["apply", "-f", ".", "--adopt=helm"]).exits_with(0);
+    assert_eq!(ws.get("Secret", "it")["data"]["p"], base64(first.as_bytes()));
+    assert_eq!(ws.reconcile(["apply", "-f", ".", "--adopt=helm"]).exits_with(0).writes(), 0);
+    ws.write("it.yaml", &manifest(&second));
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    assert_eq!(ws.get("Secret", "it")["data"]["p"], base64(second.as_bytes()));
+}

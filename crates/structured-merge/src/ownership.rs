@@ -136,6 +136,8 @@ impl Ownership {
             return None;
         }
         let claimed = self.our_fields().union(manifest).union(displaced);
+        // What an adopted manager wrote into `data` of a Secret is the value of a text that the applier has.
+        let stored = with_string_data(&GroupVersionKind::of(live), claimed.clone(), &[]);
         let mut passing = displaced.clone();
         let mut others = Vec::new();
         let mut time = None;
@@ -152,7 +154,7 @@ impl Ownership {
             let pass = if is_former && entry.api_version == api_version {
                 fields_applied(&entry.fields, live, schema, &claimed)
             } else {
-                entry.fields.intersection(&claimed)
+                entry.fields.intersection(if applier.adopts(entry) { &stored } else { &claimed })
             };
             let left = entry.fields.difference(&pass);
             let left = if is_former { without_parents(left, &pass) } else { left };

@@ -13,7 +13,7 @@ mod walk;
 
 use serde_json::Value;
 
-use crate::kinds::keeps_node_ports;
+use crate::kinds::{keeps_node_ports, with_string_data};
 use crate::object::{FieldPath, FieldSet, GroupVersionKind, LAST_APPLIED, ManagedFieldsEntry, Operation};
 use crate::ownership::{Applier, ManagedObject, Ownership};
 use crate::schema::{self, KindInfo, TypeRef};
@@ -79,7 +79,7 @@ fn check(
         [] if claims.is_empty() && !drops_any(owners, manifest, live, schema, applier) => {}
         _ => return Err(Unproven::NoEntry),
     }
-    if owners.is_adopting(&claims, applier) {
+    if owners.is_adopting(&with_string_data(&kind.gvk, claims, &[]), applier) {
         return Err(Unproven::Adopting);
     }
     for entry in &owners.others {

@@ -334,6 +334,7 @@ impl<'a> Classifier<'a> {
     /// Returns true if an apply takes ownership of fields although no value changes.
     pub fn is_adopting(&self, after: &Ownership) -> bool {
         let claims = after.our_fields().union(&self.before().our_fields());
+        let claims = with_string_data(&self.context.target.key.gvk, claims, &[]);
         self.is_newly_claimed(after) || self.before().is_adopting(&claims, self.context.policy)
     }
 

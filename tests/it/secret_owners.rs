@@ -21,7 +21,7 @@ fn a_value_of_another_applier_is_a_conflict_however_either_is_written() {
     for (written, by_us) in [("stringData", "stringData"), ("data", "stringData"), ("stringData", "data")] {
         for was_ours in [true, false] {
             let name = format!("{written}-{by_us}-{was_ours}").to_lowercase();
-            ws.write(&format!("{name}.yaml"), &secret(&name, by_us, &ours));
+            ws.write(format!("{name}.yaml"), &secret(&name, by_us, &ours));
             if was_ours {
                 ws.reconcile(["apply", "-f", &format!("{name}.yaml")]).exits_with(0);
             }
@@ -67,7 +67,7 @@ fn a_manual_change_is_one_also_where_others_apply_string_data() {
     let (ours, theirs) = (ws.secret("wanted-by-the-manifest"), ws.secret("wanted-by-flux-before"));
     let (edited, next) = (ws.secret("typed-into-an-editor"), ws.secret("wanted-by-the-next-manifest"));
     for name in ["ours", "theirs"] {
-        ws.write(&format!("{name}.yaml"), &secret(name, "stringData", &ours));
+        ws.write(format!("{name}.yaml"), &secret(name, "stringData", &ours));
     }
     ws.reconcile(["apply", "-f", "."]).exits_with(0);
     ws.apply_as("flux", &secret("theirs", "stringData", &theirs));

@@ -1,5 +1,5 @@
 //! Rules of the API server for single kinds, beyond what their types say: fields that it counts up or copies itself, node ports that it
-//! chooses, `stringData` of Secrets, and limits of a LimitRange that follow from others.
+//! chooses, `stringData` of Secrets, and limits of a `LimitRange` that follow from others.
 
 use std::borrow::Cow;
 
@@ -98,7 +98,7 @@ pub(crate) fn is_filled_from_port(name: &str, wanted: &Value, found: &Map<String
         && found.get("port").is_some_and(|port| found.get("targetPort") == Some(port))
 }
 
-/// The `limits` of a LimitRange with what the server fills in for containers (`SetDefaults_LimitRangeItem`): defaults are the largest
+/// The `limits` of a `LimitRange` with what the server fills in for containers (`SetDefaults_LimitRangeItem`): defaults are the largest
 /// values, and default requests are the defaults or, without these, the smallest values.
 pub(crate) fn with_limits_filled<'m>(limits: &'m Value, schema: TypeRef<'_>) -> Cow<'m, Value> {
     let Value::Array(items) = limits else { return Cow::Borrowed(limits) };

@@ -161,18 +161,18 @@ impl<'a> Comparison<'a> {
         if matches!(state, LiveState::Absent) {
             return false;
         }
-        let decision = self.decide_one(crd, state, &self.policy).await;
+        let decision = self.decide_one(crd, state, &self.policy, &self.redactor).await;
         matches!(decision.diff.action, Action::None | Action::Unknown)
     }
 
     /// Compares one object, apart from all others, by a policy.
-    async fn decide_one(&self, target: &Target, state: LiveState, policy: &Policy) -> Decision {
+    async fn decide_one(&self, target: &Target, state: LiveState, policy: &Policy, redactor: &Redactor) -> Decision {
         let mut machine = ComparisonMachine::new(target, state, self.types.of(&target.key.gvk), policy);
         self.ask_one(&mut machine, false, &ChangingKinds::default()).await;
         while machine.leave() {
             self.ask_one(&mut machine, false, &ChangingKinds::default()).await;
         }
-        machine.decide(None, &self.redactor)
+        machine.decide(None, redactor)
     }
 
     /// Those of these live objects that only the base has, and that the cluster changed since. A size goes with its object.
@@ -185,7 +185,10 @@ impl<'a> Comparison<'a> {
         self.types.load(self.cluster, resources).await;
         let policy = Policy { only: None, ..self.policy.clone() };
         let compare = async |(base, member): (&Target, &Member)| {
-            let decision = self.decide_one(base, LiveState::Present(member.object.clone()), &policy).await;
+            // Nothing of it is shown: no secret value gets a number.
+            let redactor = Redactor::default();
+            let live = LiveState::Present(member.object.clone());
+            let decision = self.decide_one(base, live, &policy, &redactor).await;
             let is_size = |change: &FieldChange| change.managers.iter().any(|owner| owner.subresource == "scale");
             let mut changes = decision.diff.changes.iter().filter(|change| !is_size(change));
             changes.any(|change| change.side.is_some_and(Side::is_of_cluster)).then(|| member.key.clone())
@@ -348,7 +351,7 @@ impl LiveSource for Comparison<'_> {
     async fn compare_alone(&self, target: &Target, policy: &Policy) -> Option<(Value, Decision)> {
         let resource = target.resource.as_deref().ok().filter(|_| !self.interrupt.is_set())?;
         let LiveState::Present(live) = get(self.cluster, target, resource).await else { return None };
-        let decision = self.decide_one(target, LiveState::Present(live.clone()), policy).await;
+        let decision = self.decide_one(target, LiveState::Present(live.clone()), policy, &self.redactor).await;
         Some((live, decision))
     }
 

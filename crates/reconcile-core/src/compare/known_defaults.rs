@@ -7,8 +7,9 @@ use structured_merge::{TypeRef, is_default};
 /// they are known.
 ///
 /// OpenAPI publishes few defaults. Those of Pods and Services are in `SetDefaults_*` of
-/// `k8s.io/kubernetes/pkg/apis/core/v1/defaults.go`; their types are known by the fields that they declare. In the Pod template of a custom
-/// resource the server sets only what the definition says. A default that is missing here is pulled into the manifest, where it changes nothing, and counts as added by whom the record names.
+/// `k8s.io/kubernetes/pkg/apis/core/v1/defaults.go`; their types are known by the fields that they declare. In the Pod template of a
+/// custom resource the server sets only what the definition says. A default that is missing here is pulled into the manifest, where it
+/// changes nothing, and counts as added by whom the record names.
 pub(crate) fn is_known_default(value: &Value, name: &str, siblings: &Map<String, Value>, schema: TypeRef<'_>) -> bool {
     if is_default(value, name, schema) {
         return true;

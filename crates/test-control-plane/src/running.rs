@@ -45,7 +45,7 @@ pub struct Running {
     expected: Expected,
 }
 
-/// What a program has written so far to one of its streams.
+/// The output of a program so far, to one of its streams.
 struct Output {
     text: Arc<Mutex<Vec<u8>>>,
     reader: JoinHandle<()>,

@@ -57,7 +57,7 @@ pub enum Act {
     Answer(Vec<u8>),
     /// Writes these bytes after this time, and waits for the next request.
     AnswerLater(Duration, Vec<u8>),
-    /// Writes these bytes this time after so many requests were waiting for an answer at once, or after half a minute.
+    /// Writes these bytes this time after this number of requests were waiting for an answer at once, or after half a minute.
     AnswerAmong(usize, Duration, Vec<u8>),
     /// Writes these bytes and closes the connection.
     AnswerAndClose(Vec<u8>),

@@ -33,7 +33,7 @@ fn write(path: &'static str) -> Write {
     WriteRequest::new(http::Method::PATCH, path.into(), "application/merge-patch+json", "secret").write(Retry::Never)
 }
 
-/// Waits until a server has seen so many requests.
+/// Waits until a server has seen this number of requests.
 async fn seen(server: &server::Server, requests: usize) {
     let end = Instant::now() + Duration::from_secs(20);
     while server.seen().len() < requests {

@@ -230,7 +230,7 @@ impl Drop for Objects {
 mod tests {
     use super::*;
 
-    /// Objects of a script that plays `git cat-file --batch`, and has so many seconds for each content.
+    /// Objects of a script that plays `git cat-file --batch`, and has this number of seconds for each content.
     fn played(script: &str, seconds: u64) -> Objects {
         let mut command = Command::new("sh");
         command.args(["-c", script]);

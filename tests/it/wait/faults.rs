@@ -22,7 +22,7 @@ fn bind(ws: &Workspace) {
     set_status(ws, "pvc/data", &json!({"phase": "Bound"}));
 }
 
-/// Waits for the claim, whose streams of changes go wrong so many times; it is bound when they have. How often it was watched.
+/// Waits for the claim, whose streams of changes go wrong this number of times; it is bound when they have. How often it was watched.
 #[track_caller]
 fn watched(times: usize, fault: &Fault) -> usize {
     let ws = unbound();

@@ -136,8 +136,6 @@ impl Ownership {
             return None;
         }
         let claimed = self.our_fields().union(manifest).union(displaced);
-        // What an adopted manager wrote into `data` of a Secret is the value of a text that the applier has.
-        let stored = with_string_data(&GroupVersionKind::of(live), claimed.clone(), &[]);
         let mut passing = displaced.clone();
         let mut others = Vec::new();
         let mut time = None;
@@ -153,8 +151,11 @@ impl Ownership {
             let is_former = self.ours.is_none() && owns_last_applied(&entry.fields);
             let pass = if is_former && entry.api_version == api_version {
                 fields_applied(&entry.fields, live, schema, &claimed)
+            } else if applier.adopts(entry) {
+                // What it wrote into `data` of a Secret is the value of a text that the applier has.
+                entry.fields.intersection(&with_string_data(&GroupVersionKind::of(live), claimed.clone(), &[]))
             } else {
-                entry.fields.intersection(if applier.adopts(entry) { &stored } else { &claimed })
+                entry.fields.intersection(&claimed)
             };
             let left = entry.fields.difference(&pass);
             let left = if is_former { without_parents(left, &pass) } else { left };

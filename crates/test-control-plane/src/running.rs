@@ -110,11 +110,6 @@ impl Running {
         wait_until(&format!("`{}` writes `{text}`", self.command), || self.stderr().contains(text));
     }
 
-    /// Returns true if the program has ended.
-    pub fn has_ended(&mut self) -> bool {
-        self.child.try_wait().expect("the state of a child").is_some()
-    }
-
     /// Sends SIGINT, as Ctrl-C does.
     pub fn interrupt(&self) {
         self.signal("INT");

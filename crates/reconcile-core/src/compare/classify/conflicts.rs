@@ -37,12 +37,11 @@ impl<'a> ContestedFields<'a> {
     ) -> Self {
         let CompareContext { target, policy, .. } = context;
         let gvk = &target.key.gvk;
-        let changed: FieldSet = differences.iter().map(|change| change.path.clone()).collect();
+        let changed = || -> FieldSet { differences.iter().map(|change| change.path.clone()).collect() };
         let counts = |entry: &ManagedFieldsEntry| !is_forgotten(entry, gvk, &target.versions);
         let ours = after.our_fields();
-        let texts = lost_texts(gvk, &live.current.object, others, &ours, &changed);
-        let of_texts = texts.iter().fold(FieldSet::new(), |all, lost| all.union(&lost.fields));
-        let ours = with_string_data(gvk, ours, &[]).union(&of_texts);
+        let texts = lost_texts(gvk, &live.current.object, others, &ours, changed);
+        let ours = texts.iter().fold(with_string_data(gvk, ours, &[]), |all, lost| all.union(&lost.fields));
         let lost = live.current.owners.lost(after).into_iter().chain(texts).filter(|lost| counts(lost.entry));
         let (given_up, lost): (Vec<_>, Vec<_>) = lost.partition(|lost| policy.takes_from(lost.entry));
         let renamed = renamed(&live.current.object, gvk, &lost);
@@ -55,6 +54,7 @@ impl<'a> ContestedFields<'a> {
         let mut fields: Vec<_> = lost.iter().flat_map(taken).collect();
         let is_kept = |entry: &&ManagedFieldsEntry| counts(entry) && !policy.takes_from(entry);
         if let Some(entry) = before_first_apply.filter(is_kept) {
+            let changed = changed();
             let both = ours.leaves().into_iter().filter(|path| entry.fields.contains(path));
             fields.extend(both.filter(|path| changed.contains_at_or_below(path)).map(|path| (path, entry)));
         }
@@ -151,11 +151,12 @@ fn lost_texts<'a>(
     live: &Value,
     others: &'a [ManagedFieldsEntry],
     ours: &FieldSet,
-    changed: &FieldSet,
+    changed: impl Fn() -> FieldSet,
 ) -> Vec<LostFields<'a>> {
     let Some(data) = live.get("data").and_then(Value::as_object).filter(|_| gvk.is_secret()) else {
         return Vec::new();
     };
+    let changed = changed();
     let mut lost: Vec<_> = others.iter().map(|entry| LostFields { entry, fields: FieldSet::new() }).collect();
     for key in data.keys() {
         let (path, text) = (FieldPath::of(&["data", key]), FieldPath::of(&["stringData", key]));

@@ -22,6 +22,11 @@ impl<'a> Asked<'a> {
         Self { gvk: &key.gvk, namespace: key.namespace.as_deref(), name: &key.name, uid: None }
     }
 
+    /// Requests the object with this key in the version of a resource.
+    pub fn by(resource: &'a Resource, key: &'a ObjectKey) -> Self {
+        Self { gvk: &resource.gvk, ..Self::key(key) }
+    }
+
     /// Expects the uid that the body names as a precondition, if it names one.
     pub fn sent(self, body: &'a Value) -> Self {
         Self { uid: body.uid(), ..self }

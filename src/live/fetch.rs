@@ -3,6 +3,7 @@
 
 #![expect(clippy::indexing_slicing, reason = "the indices are of the very list, which keeps its length")]
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use futures::StreamExt as _;
@@ -42,12 +43,17 @@ pub async fn fetch_into<T: Send>(
         take(index, state).await
     };
     let mut states: Vec<Option<T>> = targets.iter().map(|_| None).collect();
+    // The resources by which objects are read whose own is not served yet.
+    let pending = targets.iter().filter(|target| target.is_pending());
+    let meanwhile: HashMap<_, _> =
+        pending.filter_map(|target| Some((&target.key.gvk, target.read_resource()?))).collect();
     let mut resources: BTreeMap<_, (&Resource, ByNamespace<'_>)> = BTreeMap::new();
     for (index, target) in targets.iter().enumerate() {
         match &target.resource {
-            Ok(resource) if resource.pending => {}
             Ok(resource) => {
-                let (_, wanted) = resources.entry(&target.key.gvk).or_insert_with(|| (resource, BTreeMap::new()));
+                let own = (!resource.pending).then_some(&**resource);
+                let Some(resource) = own.or_else(|| meanwhile.get(&target.key.gvk).map(Cow::as_ref)) else { continue };
+                let (_, wanted) = resources.entry(&resource.gvk).or_insert_with(|| (resource, BTreeMap::new()));
                 wanted.entry(target.key.namespace.as_deref()).or_default().push(index);
             }
             Err(diagnostic) => {
@@ -167,11 +173,11 @@ pub async fn get(cluster: &Cluster, target: &Target, resource: &Resource) -> Liv
     target.admitting(find(cluster, resource, &target.key).await)
 }
 
-/// Reads the object with this key.
+/// Reads the object with this key, in the version of the resource.
 pub async fn find(cluster: &Cluster, resource: &Resource, key: &ObjectKey) -> LiveState {
     let path = resource.object_path(key.namespace.as_deref(), &key.name);
     let answer = cluster.send(Request::get(path)).await;
-    match answer.and_then(|reply| Asked::key(key).read(cluster, reply.body())) {
+    match answer.and_then(|reply| Asked::by(resource, key).read(cluster, reply.body())) {
         Ok(object) => LiveState::Present(object),
         Err(RequestError::Status(status)) if status.is_not_found() && is_about(&status, &key.name) => LiveState::Absent,
         Err(error) => LiveState::Unreadable(Diagnostic::about(&key.gvk, &error)),

@@ -517,3 +517,78 @@ fn embedded_objects_are_checked_against_the_definition_in_the_same_input() {
     assert_eq!(places(&before), places(&after), "{before}{after}");
     assert_eq!(places(&offline), places(&after), "{offline}{after}");
 }
+
+/// An upgrade brings a version and objects in it. They exist already, in the version that the server serves.
+#[test]
+fn objects_in_a_version_that_the_same_input_brings_are_compared_with_those_that_exist() {
+    for drops_old in [false, true] {
+        let ws = Workspace::new();
+        let version = |name: &str, served: bool, storage: bool, fields: &str| {
+            format!(
+                "{{name: {name}, served: {served}, storage: {storage}, schema: {{openAPIV3Schema: {{type: object, properties: {{spec: {{type: object, properties: {{{fields}}}}}}}}}}}}}"
+            )
+        };
+        let crd = |versions: &str| {
+            format!(
+                "{{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {{name: cams.$NS.example.com}},
+                   spec: {{group: $NS.example.com, scope: Namespaced, names: {{plural: cams, kind: Cam}}, versions: [{versions}]}}}}"
+            )
+        };
+        let old = "size: {type: string}, lobes: {type: array, items: {type: object, properties: {name: {type: string}, lift: {type: integer}}, required: [name]}, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [name]}";
+        let new = format!("{old}, extra: {{type: string}}");
+        let cam = |name: &str, version: &str, spec: &str| {
+            format!(
+                "{{apiVersion: $NS.example.com/{version}, kind: Cam, metadata: {{name: {name}}}, spec: {spec}}}\n---\n"
+            )
+        };
+        ws.write("crd.yaml", &crd(&version("v1beta1", true, true, old)));
+        let lobes = "lobes: [{name: a, lift: 1}, {name: b, lift: 2}]";
+        let cams = |version: &str, size: &str| {
+            [
+                cam("same", version, &format!("{{size: small, {lobes}}}")),
+                cam("moved", version, &format!("{{size: {size}, {lobes}}}")),
+            ]
+            .concat()
+        };
+        ws.write("cams.yaml", &cams("v1beta1", "small"));
+        ws.reconcile(["apply", "-f", "."]).exits_with(0);
+        ws.reconcile(["diff", "-f", "."]).exits_with(0);
+        let edited = ws.fill_in("cams.v1beta1.$NS.example.com/moved");
+        let patch = r#"[{"op": "replace", "path": "/spec/lobes/1/lift", "value": 7}]"#;
+        ws.kubectl(["patch", &edited, "--type=json", "-p", patch]).exits_with(0);
+        ws.write("former/cams.yaml", &cams("v1beta1", "small"));
+
+        let both = [version("v1beta1", !drops_old, false, old), version("v1", true, true, &new)].join(", ");
+        ws.write("crd.yaml", &crd(&both));
+        ws.write("cams.yaml", &(cams("v1", "large") + &cam("new", "v1", "{size: small, extra: x}")));
+        let reconcile = |words: &[&str]| ws.reconcile([words, &["-f", "crd.yaml", "-f", "cams.yaml"]].concat());
+        let diff = reconcile(&["diff"]).exits_with(1);
+        let action = |name: &str| diff.object("Cam", name)["action"].clone();
+        assert_eq!([action("same"), action("moved"), action("new")], ["none", "update", "create"], "{diff}");
+        let paths = |object: &Value| -> Vec<(String, String)> {
+            let of = |change: &Value| {
+                (change["path"].as_str().unwrap().to_owned(), change["side"].as_str().unwrap().to_owned())
+            };
+            object["changes"].as_array().unwrap().iter().map(of).collect()
+        };
+        let expected = [("spec.lobes[name=b].lift", "cluster"), ("spec.size", "manifest")];
+        let expected = expected.map(|(path, side)| (path.to_owned(), side.to_owned()));
+        assert_eq!(paths(&diff.object("Cam", "moved")), expected, "{diff}");
+        assert_eq!(diff.object("Cam", "moved")["evidence"], "local", "{diff}");
+        let base = reconcile(&["diff", "--base", "former"]).exits_with(1);
+        assert_eq!(paths(&base.object("Cam", "moved")), expected, "{base}");
+
+        let run = if drops_old {
+            reconcile(&["apply"])
+        } else {
+            reconcile(&["diff", "--save-plan", "plan"]).exits_with(1);
+            reconcile(&["apply", "--plan", "plan"])
+        };
+        let run = run.exits_with(0);
+        assert_eq!(run.object("Cam", "same")["outcome"], "adopted", "{run}");
+        assert_eq!(run.object("Cam", "moved")["outcome"], "updated", "{run}");
+        ws.wait_for_types();
+        reconcile(&["diff"]).exits_with(0);
+        assert_eq!(ws.get(&ws.fill_in("cams.$NS.example.com"), "moved")["spec"]["lobes"][1]["lift"], 2);
+    }
+}

@@ -9,7 +9,7 @@ use tokio::sync::SetOnce;
 use crate::client::Cluster;
 use crate::live::autoscalers::{AutoscalerSource, Unlisted};
 use crate::live::types::Types;
-use reconcile_core::compare::{ComparisonMachine, Policy};
+use reconcile_core::compare::{ChangingKinds, ComparisonMachine, Policy};
 use reconcile_core::live::{LiveState, Target};
 use reconcile_core::rules::Autoscaler;
 
@@ -96,10 +96,20 @@ impl ComparisonInputs {
         (rules, schema)
     }
 
-    /// Returns the comparison of a target with its live state. It begins at once, unless the object does not exist, or all objects have
-    /// to be read first.
-    pub async fn compare<'a>(&'a self, target: &'a Target, state: LiveState) -> ComparisonMachine<'a> {
-        let (Rules { policy, unlisted }, schema) = self.of(&target.key.gvk).await;
+    /// Returns the comparison of a target with its live state. It begins at once, unless the object does not exist or is not served in this
+    /// version yet, or all objects have to be read first.
+    pub async fn compare<'a>(
+        &'a self,
+        target: &'a Target,
+        state: LiveState,
+        coming: &'a ChangingKinds<'a>,
+    ) -> ComparisonMachine<'a> {
+        let gvk = &target.key.gvk;
+        let (Rules { policy, unlisted }, schema) = self.of(gvk).await;
+        if target.is_pending() {
+            let schema = coming.coming_type(gvk).and_then(|coming| coming.fields(gvk)).unwrap_or(schema);
+            return ComparisonMachine::new(target, state, schema, policy);
+        }
         // If autoscalers cannot be listed, all objects have to be read before it is known which fields they may have changed.
         let begins = unlisted.is_empty() && matches!(state, LiveState::Present(_));
         if !begins {

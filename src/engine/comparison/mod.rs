@@ -262,12 +262,14 @@ impl<'a> Comparison<'a> {
             Err(diagnostic) => return machine.fail(Diagnostic::clone(diagnostic)),
             Ok(resource)
                 if resource.pending
+                    && is_absent(machine)
                     && let Some(coming) = coming_kinds.coming_type(&target.key.gvk)
                     && let Some(mistakes) = coming.refusal(target) =>
             {
                 return machine.fail(mistakes);
             }
-            Ok(resource) if resource.pending || too_early => return machine.end_as_missing(),
+            Ok(resource) if resource.pending => return machine.end_as_pending(),
+            Ok(_) if too_early => return machine.end_as_missing(),
             Ok(resource) => resource,
         };
         drive(self.cluster, resource, machine).await;
@@ -290,10 +292,11 @@ impl LiveSource for Comparison<'_> {
         let inputs = ComparisonInputs::default();
         let types = std::mem::take(&mut self.types);
         let policy = self.policy.clone();
+        let coming = kinds_to_come(targets);
         let read = inputs.read(self.cluster, targets, self.autoscalers.as_ref(), types, policy);
         // In boxes, as the results of ten thousand objects are moved from list to list.
         let take = async |index: usize, state| match targets.get(index) {
-            Some(target) => Some(Box::new(inputs.compare(target, state).await)),
+            Some(target) => Some(Box::new(inputs.compare(target, state, &coming).await)),
             None => None,
         };
         let ready = async |resource: &Resource| _ = inputs.of(&resource.gvk).await;
@@ -306,7 +309,6 @@ impl LiveSource for Comparison<'_> {
             let warning = |kind: &Unlisted| kind.warning(targets, machines.iter().map(|machine| machine.read_state()));
             self.warnings.extend(rules.unlisted.iter().filter_map(warning));
         }
-        let coming = kinds_to_come(targets);
         self.ask(&mut machines, &coming).await;
         self.leave_to_autoscalers(&inputs, targets, &mut machines, &coming).await;
         if self.releases_are_base {

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::OnceLock;
 
 use serde_json::Value;
-use structured_merge::{FieldSet, GroupVersionKind, TypeTable, builtin_kind, compile_definition, defined_kind};
+use structured_merge::{
+    FieldSet, GroupVersionKind, TypeRef, TypeTable, builtin_kind, compile_definition, defined_kind,
+};
 
 use super::rejection::RejectedObject;
 use super::rejection::refusal::{refused_by_definition, wrong_types};
@@ -42,7 +44,7 @@ impl<'a> ChangingKinds<'a> {
     }
 }
 
-/// A type that the server does not know yet.
+/// A type that the server does not know yet, with the definition that brings it.
 #[derive(Clone, Copy)]
 pub struct ComingType<'a>(Option<&'a Definition<'a>>);
 
@@ -64,15 +66,18 @@ impl<'a> ComingType<'a> {
         wrong_types(&self.subject(target, Some(live))?, ignored)
     }
 
+    /// The fields of a kind; `None` if nothing is known of them.
+    pub fn fields(self, gvk: &GroupVersionKind) -> Option<TypeRef<'a>> {
+        let definition = self.0?;
+        let table = definition.types.get(gvk.version.as_str())?;
+        table.get_or_init(|| compile_definition(definition.object, gvk)).as_ref()?.object(gvk)
+    }
+
     /// The object with the type; `None` if nothing is known of that.
     fn subject<'s>(self, target: &'s Target, live: Option<&'s Value>) -> Option<RejectedObject<'s>>
     where
         'a: 's,
     {
-        let gvk = &target.key.gvk;
-        let definition = self.0?;
-        let table = definition.types.get(gvk.version.as_str())?;
-        let schema = table.get_or_init(|| compile_definition(definition.object, gvk)).as_ref()?.object(gvk)?;
-        Some(RejectedObject::of_manifest(target, live, schema).coming())
+        Some(RejectedObject::of_manifest(target, live, self.fields(&target.key.gvk)?).coming())
     }
 }

@@ -96,9 +96,10 @@ impl Discovery {
         }
     }
 
-    /// Each group and version that has a kind of this name, such as `apps/v1`.
+    /// Each group and version that serves a kind of this name, such as `apps/v1`.
     pub fn versions_of(&self, kind: &str) -> Vec<String> {
-        self.resources.keys().filter(|gvk| gvk.kind == kind).map(GroupVersionKind::api_version).collect()
+        let served = self.resources().filter(|resource| resource.gvk.kind == kind && !resource.pending);
+        served.map(|resource| resource.gvk.api_version()).collect()
     }
 
     /// The kinds of the category `all`, as far as the server names them: those of `kubectl get all`.

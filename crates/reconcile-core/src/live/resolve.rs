@@ -2,6 +2,7 @@
 
 #![expect(clippy::indexing_slicing, reason = "the indices are of the very list, which keeps its length")]
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, OnceLock};
 
@@ -84,12 +85,36 @@ impl Target {
         self.shard_member.and_then(|member| member.other_shard)
     }
 
-    /// The state of its live object, if the manifest may speak for that: one that a record of others only names cannot be read.
+    /// The state of its live object, if the manifest may speak for that: one that a record of others only names cannot be read. An object
+    /// that was read in another version gets that of the manifest.
     pub fn admitting(&self, state: LiveState) -> LiveState {
-        match &state {
-            LiveState::Present(live) => self.refusal(live).map_or(state, LiveState::Unreadable),
-            LiveState::Absent | LiveState::Unreadable(_) => state,
+        match state {
+            LiveState::Present(live) if let Some(refusal) = self.refusal(&live) => LiveState::Unreadable(refusal),
+            LiveState::Present(mut live) if self.is_pending() => {
+                if let Some(version) = live.get_mut("apiVersion") {
+                    *version = self.key.gvk.api_version().into();
+                }
+                LiveState::Present(live)
+            }
+            state => state,
         }
+    }
+
+    /// Returns true if only a definition of the input has the version of the manifest.
+    pub fn is_pending(&self) -> bool {
+        self.resource.as_deref().is_ok_and(|resource| resource.pending)
+    }
+
+    /// The resource by which its object is read: in another version, if the server does not serve that of the manifest yet. `None` if it
+    /// serves the kind in no version.
+    pub fn read_resource(&self) -> Option<Cow<'_, Resource>> {
+        let resource = self.resource.as_deref().ok()?;
+        if !resource.pending {
+            return Some(Cow::Borrowed(resource));
+        }
+        let other = |version: &String| GroupVersionKind::new(version, &self.key.gvk.kind);
+        let gvk = self.versions.iter().map(other).find(|gvk| gvk.group == self.key.gvk.group)?;
+        Some(Cow::Owned(Resource { gvk, pending: false, ..resource.clone() }))
     }
 
     /// The reason why the manifest does not speak for this live object.

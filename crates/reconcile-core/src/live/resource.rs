@@ -19,7 +19,8 @@ pub struct Resource {
     pub verbs: BTreeSet<String>,
     /// True if it has a `/status` subresource.
     pub status: bool,
-    /// True if it is not served yet, because its CustomResourceDefinition is only in the input: it has no objects.
+    /// True if it is not served yet, because only a CustomResourceDefinition of the input has it. It has objects only if its kind is served
+    /// in another version.
     pub pending: bool,
 }
 

@@ -37,6 +37,27 @@ impl ComparisonMachine<'_> {
         }
     }
 
+    /// Ends with an object that the server does not serve in the version of the manifest yet.
+    pub(super) fn pending(&mut self, live: LiveState) -> State {
+        State::Done(match live {
+            LiveState::Absent => ComparisonResult::Missing(Evidence::Local),
+            LiveState::Unreadable(diagnostic) => ComparisonResult::Unknown(diagnostic),
+            LiveState::Present(object) => {
+                let live = Box::new(self.live_object(object));
+                match self.untouchable(&live) {
+                    Some(diagnostic) => ComparisonResult::Unknown(diagnostic),
+                    None => ComparisonResult::Refused { live: Some(live), refusal: self.unserved() },
+                }
+            }
+        })
+    }
+
+    /// The refusal of an object in a version that the server does not serve yet.
+    fn unserved(&self) -> Refusal {
+        let version = self.context.target.key.gvk.api_version();
+        Refusal::Other(Diagnostic::new(Code::UnknownKind, format!("`{version}` is not served yet")))
+    }
+
     pub(super) fn live_object(&mut self, object: Value) -> LiveObject {
         let live = LiveObject::leaving(&self.left, self.context, object);
         self.membership.clone_from(&live.membership);
@@ -45,11 +66,8 @@ impl ComparisonMachine<'_> {
 
     /// Tries to finish the comparison of a live object without a question.
     pub(super) fn compare(&mut self, live: LiveObject) -> State {
-        if live.current.object.is_terminating() {
-            return State::Done(ComparisonResult::Unknown(terminating(&live.current.object)));
-        }
-        if let Some(refusal) = self.membership.as_ref().and_then(Membership::refusal) {
-            return State::Done(ComparisonResult::Unknown(refusal));
+        if let Some(diagnostic) = self.untouchable(&live) {
+            return State::Done(ComparisonResult::Unknown(diagnostic));
         }
         match self.proof(&live) {
             Proof::Proven if !live.removed.is_empty() => self.ask(live),
@@ -61,6 +79,13 @@ impl ComparisonMachine<'_> {
             }
             Proof::Inconclusive(_) => self.ask(live),
         }
+    }
+
+    /// The reason why the object is not compared, whatever its fields are.
+    fn untouchable(&self, live: &LiveObject) -> Option<Diagnostic> {
+        let object = &live.current.object;
+        let terminating = object.is_terminating().then(|| terminating(object));
+        terminating.or_else(|| self.membership.as_ref().and_then(Membership::refusal))
     }
 
     /// Asks the server about an object that is not proven to be in sync, if it may be asked.

@@ -210,11 +210,24 @@ impl<'a> ComparisonMachine<'a> {
 
     /// Begins the comparison, unless it has begun.
     pub fn start(&mut self) {
-        if matches!(self.state, State::Read(_))
-            && let State::Read(live) = std::mem::replace(&mut self.state, State::Done(unfinished()))
-        {
+        if let Some(live) = self.take_read() {
             self.state = self.begin(live);
         }
+    }
+
+    /// Begins and ends the comparison of an object whose version the server does not serve yet. It may exist in another version.
+    pub fn end_as_pending(&mut self) {
+        if let Some(live) = self.take_read() {
+            self.state = self.pending(live);
+        }
+    }
+
+    fn take_read(&mut self) -> Option<LiveState> {
+        if !matches!(self.state, State::Read(_)) {
+            return None;
+        }
+        let state = std::mem::replace(&mut self.state, State::Done(unfinished()));
+        if let State::Read(live) = state { Some(live) } else { None }
     }
 
     /// Ends the comparison for a reason that concerns the whole object.

@@ -12,7 +12,7 @@ use crate::model::{ObjectReport, Report};
 
 /// The fields that pass between the same managers.
 pub(crate) struct Passing<'r> {
-    /// `kubectl → helm`, or `helm, too` where nobody loses them.
+    /// `kubectl → helm`, `helm, too` where nobody loses them, or `helm (Update → Apply)` where only the operation is another one.
     pub managers: String,
     /// The fields.
     pub paths: Vec<&'r FieldPath>,
@@ -27,7 +27,11 @@ pub(crate) fn passing(transfers: &[Transfer]) -> Vec<Passing<'_>> {
     }
     let named = groups.into_iter().map(|((is_joined, losers, to), paths)| {
         let to = quoted(to);
-        let managers = if is_joined { format!("{to}, too") } else { format!("{losers} → {to}") };
+        let managers = match losers {
+            _ if is_joined => format!("{to}, too"),
+            losers if losers == to => format!("{to} (Update → Apply)"),
+            losers => format!("{losers} → {to}"),
+        };
         Passing { managers, paths }
     });
     named.collect()
@@ -85,4 +89,24 @@ pub(crate) fn result(report: &Report) -> (Vec<String>, Vec<String>) {
     let not_done = (!not_done.is_empty()).then(|| format!("not done: {}", not_done.join(", ")));
     let sentences = [Some(of_run(report, &sentence)), not_done].into_iter().flatten().collect();
     (sentences, report.configuration.iter().map(ToString::to_string).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_manager_that_only_applies_what_it_updated_is_named_once() {
+        let transfer = |from: &[&str]| Transfer {
+            path: FieldPath::root(),
+            from: from.iter().map(ToString::to_string).collect(),
+            to: "helm".to_owned(),
+            owners: Vec::new(),
+        };
+        let words = |from: &[&str]| passing(&[transfer(from)]).remove(0).managers;
+        assert_eq!(words(&["helm"]), "helm (Update → Apply)");
+        assert_eq!(words(&["kubectl-edit"]), "kubectl-edit → helm");
+        assert_eq!(words(&["helm", "kubectl-edit"]), "helm, kubectl-edit → helm");
+        assert_eq!(words(&[]), "helm, too");
+    }
 }

@@ -33,12 +33,16 @@ pub(crate) async fn warn_of_missing_owners(server: &Server, targets: &[&Target],
     distinct.truncate(MOST);
     let reads = distinct.into_iter().map(|owner| async move { (owner.clone(), is_missing(server, owner).await) });
     let missing: BTreeMap<NamedOwner, bool> = futures::stream::iter(reads).buffer_unordered(IN_FLIGHT).collect().await;
-    for (owners, decision) in named.iter().zip(decisions) {
+    for ((target, owners), decision) in targets.iter().zip(&named).zip(decisions) {
         let is_missing = |owner: &NamedOwner| missing.get(owner) == Some(&true);
         if let Some(first) = owners.first().filter(|_| owners.iter().all(is_missing)) {
             let NamedOwner { key, uid } = first;
+            let owner = match target.desired.origin.is_encrypted {
+                true => "an owner".to_owned(),
+                false => format!("{key} with the uid `{uid}`"),
+            };
             decision.warnings.push(format!(
-                "the garbage collector deletes it: {key} with the uid `{uid}`, which `metadata.ownerReferences` names, does not exist"
+                "the garbage collector deletes it: {owner}, which `metadata.ownerReferences` names, does not exist"
             ));
         }
     }

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use futures::StreamExt as _;
 use reconcile_core::compare::{Action, ComparisonMachine, Decision, ROUNDS};
 use reconcile_core::diagnostic::{Code, Diagnostic};
-use reconcile_core::live::discreet::shown_warning;
-use reconcile_core::live::{LiveState, Resource, Target};
+use reconcile_core::live::discreet::shown_warning_about;
+use reconcile_core::live::{LiveState, Resource, Target, failed_request};
 use reconcile_core::own::{Handover, Recipient};
 use reconcile_core::pass::{Outcome, TurnResult};
 use reconcile_core::plan::Plan;
@@ -195,10 +195,8 @@ impl<'a> Giver<'a> {
     async fn give(&self, shown: &Decision, handover: &Handover) -> (TurnResult, Option<Again>) {
         let mut again = None;
         let result = self.written(shown, handover, &mut again).await;
-        let live = shown.live_object().map(|live| &live.current.object);
-        let objects: Vec<&Value> = std::iter::once(self.target.desired.object()).chain(live).collect();
         let warnings = self.warnings.take().into_iter();
-        let notes = warnings.map(|text| shown_warning(&self.target.key.gvk, &objects, text));
+        let notes = warnings.map(|text| shown_warning_about(self.target, shown.live(), text));
         let new: Vec<String> = notes.filter(|text| !shown.warnings.contains(text)).collect();
         let result = match result {
             Ok(outcome) => outcome.into(),
@@ -286,9 +284,7 @@ impl<'a> Giver<'a> {
 
     fn diagnostic(&self, failed: Failed, live: &Value) -> Diagnostic {
         match failed {
-            Failed::Refused(error) => {
-                Diagnostic::about_object(&self.target.key.gvk, &[self.target.desired.object(), live], &error)
-            }
+            Failed::Refused(error) => failed_request(self.target, Some(live), &error),
             Failed::Changes => {
                 let message = "the server would change values of the object if its owners were written";
                 let hint = "look for a mutating webhook of this kind, which changes objects whenever they are updated";

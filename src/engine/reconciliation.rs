@@ -12,7 +12,7 @@ use structured_merge::ObjectKey;
 use tokio::task::spawn_blocking;
 
 use crate::engine::apply_run::ApplyRun;
-use crate::engine::comparison::Comparison;
+use crate::engine::comparison::{Comparison, MembersOfBase};
 use crate::engine::event::{Event, Stage};
 use crate::engine::item::Item;
 use crate::engine::other_shards::ShardWait;
@@ -52,16 +52,16 @@ impl<'a> Reconciliation<'a> {
         };
         // The first requests of the list leave before many objects are compared at once.
         let (listed, mut run) = futures::join!(listing, ApplyRun::compare(comparison, plan));
-        let changed = match &listed {
-            Some(listed) => run.comparison_mut().changed_since_base(listed.members()).await,
-            None => BTreeSet::new(),
+        let base = match &listed {
+            Some(listed) => run.comparison_mut().told_by_base(listed.members()).await,
+            None => MembersOfBase::default(),
         };
         // Objects of other shards are in the manifests as well.
         let targets: Vec<&Target> =
             run.items().iter().map(Item::target).chain(others.iter().map(|item| &item.target)).collect();
         let Comparison { policy, redactor, .. } = run.comparison();
         let new = run.new_generated();
-        let prune = listed.map(|listed| listed.judge(&targets, &new, &changed, policy, redactor, events));
+        let prune = listed.map(|listed| listed.judge(&targets, &new, &base, policy, redactor, events));
         run.choose_renamed(prune.as_ref().map(|prune| &prune.renamed));
         Self { run, prune, others }
     }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::control_plane::{ANY_FIELDS, Caller, Run, Workspace, definition};
 
-const SOPS: &str = r#"#!/bin/sh
+pub const SOPS: &str = r#"#!/bin/sh
 text=$(cat)
 count=$(printf '%s\n' "$text" | grep -c 'sops"\{0,1\}: *{')
 together=$(printf '%s\n' "$text" | sed -n 's/.*ENC\[\([0-9]\)\].*/\1/p' | head -1)
@@ -18,17 +18,17 @@ together=$(printf '%s\n' "$text" | sed -n 's/.*ENC\[\([0-9]\)\].*/\1/p' | head -
 printf '%s\n' "$text" | sed -e '/^sops:/d' -e 's/,"sops":{[^}]*}//' -e 's/"sops":{[^}]*},//' -e 's/ENC\[\([^]]*\)\]/\1/g'
 "#;
 
-fn program(ws: &Workspace, name: &str, script: &str) {
+pub fn program(ws: &Workspace, name: &str, script: &str) {
     let path = ws.write(name, script);
     fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
 /// Calls with the `sops` of the folder `bin` first on PATH.
-fn with_sops(ws: &Workspace) -> Caller<'_> {
+pub fn with_sops(ws: &Workspace) -> Caller<'_> {
     ws.env("PATH", &format!("{}:/usr/bin:/bin", ws.folder().join("bin").display()))
 }
 
-fn object<'r>(run: &'r Run, name: &str) -> &'r Value {
+pub fn object<'r>(run: &'r Run, name: &str) -> &'r Value {
     run.report()["objects"].as_array().unwrap().iter().find(|object| object["name"] == name).unwrap()
 }
 
@@ -38,7 +38,7 @@ fn error<'r>(run: &'r Run, name: &str) -> &'r str {
 }
 
 /// Formats that show values.
-const FORMATS: [&str; 10] =
+pub const FORMATS: [&str; 10] =
     ["text", "unified", "json", "yaml", "jsonl", "markdown", "junit", "sarif", "gitlab", "html"];
 const SECRET: &str = "apiVersion: v1\nkind: Secret\nmetadata: {name: db}\nstringData: {password: 'ENC[hunter-of-two]'}\nsops: {mac: 'ENC[1]', version: 3.11.0}\n";
 const PLAIN: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: open}\ndata: {colour: green}\n";

@@ -97,6 +97,15 @@ pub(crate) struct Comparison<'a> {
     pub only_in_base: Rc<[Target]>,
 }
 
+/// The live objects that no manifest names, as far as a base tells of them.
+#[derive(Debug, Default)]
+pub(crate) struct MembersOfBase {
+    /// Those that the cluster changed since.
+    pub changed: BTreeSet<ObjectKey>,
+    /// Those that the base has encrypted, whose values are secret.
+    pub encrypted: BTreeSet<ObjectKey>,
+}
+
 impl<'a> Comparison<'a> {
     /// A comparison with these inputs.
     pub fn new(
@@ -175,12 +184,14 @@ impl<'a> Comparison<'a> {
         machine.decide(None, redactor)
     }
 
-    /// Those of these live objects that only the base has, and that the cluster changed since. A size goes with its object.
-    pub async fn changed_since_base(&mut self, live: impl Iterator<Item = &Member>) -> BTreeSet<ObjectKey> {
+    /// Those of these live objects that only the base has. A size goes with its object, and is no change of it.
+    pub async fn told_by_base(&mut self, live: impl Iterator<Item = &Member>) -> MembersOfBase {
         let bases = Rc::clone(&self.only_in_base);
         let base_of = |member: &Member| bases.iter().find(|base| base.key.is_of_same_object(&member.key));
         let known = |member| Some((base_of(member)?, member));
         let objects: Vec<(&Target, &Member)> = live.filter_map(known).collect();
+        let encrypted = objects.iter().filter(|(base, _)| base.desired.origin.is_encrypted);
+        let encrypted = encrypted.map(|(_, member)| member.key.clone()).collect();
         let resources = objects.iter().filter_map(|(base, _)| base.resource.as_deref().ok());
         self.types.load(self.cluster, resources).await;
         let policy = Policy { only: None, ..self.policy.clone() };
@@ -195,7 +206,7 @@ impl<'a> Comparison<'a> {
         };
         let found: Vec<_> =
             futures::stream::iter(objects.into_iter().map(compare)).buffer_unordered(IN_FLIGHT).collect().await;
-        found.into_iter().flatten().collect()
+        MembersOfBase { changed: found.into_iter().flatten().collect(), encrypted }
     }
 
     /// Sends the dry runs of all objects at once. Objects whose namespace or kind exists only in this input are not tried yet.

@@ -30,6 +30,8 @@ pub(super) struct PruneEntry {
     pub decision: PruneDecision,
     /// The sides that changed: the manifests no longer name it, and the cluster may have changed it as well.
     pub side: Side,
+    /// True if its manifest in the base is encrypted, so that its values are secret whatever its kind.
+    pub is_encrypted: bool,
     /// The kinds that have to be allowed before it is deleted.
     pub deletion: Option<deletion::Deletion>,
     /// The reason why it may not be deleted.
@@ -41,9 +43,14 @@ pub(super) struct PruneEntry {
 }
 
 impl PruneEntry {
-    pub fn new((step, member): (PruneStep, ListedMember), decision: PruneDecision, side: Side) -> Self {
+    pub fn new(
+        (step, member): (PruneStep, ListedMember),
+        decision: PruneDecision,
+        side: Side,
+        is_encrypted: bool,
+    ) -> Self {
         let (deletion, refusal, result) = (None, None, None);
-        Self { step, member, decision, side, deletion, refusal, result, warnings: Warnings::default() }
+        Self { step, member, decision, side, is_encrypted, deletion, refusal, result, warnings: Warnings::default() }
     }
 
     /// The action that it needs, as if it had been compared.
@@ -54,13 +61,24 @@ impl PruneEntry {
                     Side::Both => "no longer in the manifests, and changed in the cluster",
                     Side::Manifest | Side::Cluster | Side::Either => "no longer in the manifests",
                 };
-                ObjectDiff::delete(shown(&self.member.member, redactor), self.side, reason.to_owned())
+                ObjectDiff::delete(self.shown(redactor), self.side, reason.to_owned())
             }
             Some(Reason::NotChosen) => {
                 ObjectDiff::leaving(Some(Evidence::Server), &FieldChange::pruned(Value::Null).on(self.side))
             }
             Some(reason) => ObjectDiff::kept(kept_because(reason)),
         }
+    }
+
+    /// The live object without `managedFields`, and without secret values.
+    fn shown(&self, redactor: &Redactor) -> Value {
+        let Member { key, object, .. } = &self.member.member;
+        let mut object = object.clone();
+        if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
+            metadata.remove("managedFields");
+        }
+        let secrecy = Secrecy::of(&key.gvk, None, Some(&object)).of_encrypted(self.is_encrypted);
+        redactor.value(&secrecy, &FieldPath::root(), &object)
     }
 
     /// Sends the decision about it.
@@ -88,7 +106,8 @@ impl PruneEntry {
     /// Records how its deletion ended, after a wait of this time that was not interrupted.
     fn settle(&mut self, end: End, desired: &mut DesiredMembers, waited: Option<Duration>) {
         let Member { key, object, .. } = &self.member.member;
-        let notes = self.warnings.take().into_iter().map(|text| shown_warning(&key.gvk, &[object], text)).collect();
+        let shown = |text| shown_warning(&key.gvk, &[object], self.is_encrypted, text);
+        let notes = self.warnings.take().into_iter().map(shown).collect();
         let result = match end {
             End::Gone => Outcome::Deleted.into(),
             End::Failed(diagnostic) => {
@@ -133,15 +152,6 @@ fn kept_because(reason: &Reason) -> String {
         }
         _ => format!("kept because {reason}"),
     }
-}
-
-/// The live object without `managedFields`, and without secret values.
-fn shown(member: &Member, redactor: &Redactor) -> Value {
-    let mut object = member.object.clone();
-    if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
-        metadata.remove("managedFields");
-    }
-    redactor.value(&Secrecy::of(&member.key.gvk, None, Some(&object)), &FieldPath::root(), &object)
 }
 
 /// An error for an object that is not gone after a wait of this time, or after one that was interrupted (`None`), with the finalizers
@@ -196,7 +206,7 @@ pub(super) async fn delete_step(
 /// Deletes a member in the version that was judged. If it has changed, it is judged again.
 async fn delete_member(
     cluster: &Cluster,
-    PruneEntry { member: ListedMember { member, resource }, warnings, .. }: &mut PruneEntry,
+    PruneEntry { member: ListedMember { member, resource }, is_encrypted, warnings, .. }: &mut PruneEntry,
     desired: &DesiredMembers,
     interrupt: &Interrupt,
 ) -> End {
@@ -215,6 +225,7 @@ async fn delete_member(
         let deletion = Deletion {
             key: &member.key,
             object: &member.object,
+            is_encrypted: *is_encrypted,
             uid: prunable.uid(),
             resource_version: Some(prunable.resource_version()),
         };

@@ -15,17 +15,18 @@ use super::delete::PruneEntry;
 use super::judged::Judged;
 use super::planned::{Listed, Planned};
 use super::search::ListedMember;
+use crate::engine::comparison::MembersOfBase;
 use crate::engine::event::EventSink;
 
 impl Listed {
     /// Decides which members are deleted. It runs after the comparison, so that the redactor has numbered the secrets of the manifests.
-    /// `new` are the objects with generated names that do not exist yet: the former ones go with them, or stay with them. `changed` are
-    /// the objects that the cluster changed after the base.
+    /// `new` are the objects with generated names that do not exist yet: the former ones go with them, or stay with them. `base` tells of the
+    /// members that only the base has.
     pub fn judge(
         self,
         targets: &[&Target],
         new: &BTreeSet<Generated>,
-        changed: &BTreeSet<ObjectKey>,
+        base: &MembersOfBase,
         policy: &Policy,
         redactor: &Redactor,
         events: &dyn EventSink,
@@ -52,11 +53,14 @@ impl Listed {
         let members: Vec<&Member> = unwanted.iter().map(|(_, listed)| &listed.member).collect();
         let mut decisions = desired.decide_all(&members);
         let renamed: BTreeSet<Generated> = going(&decisions, &members).filter(|one| new.contains(one)).collect();
-        let side = |member: &&Member| if changed.contains(&member.key) { Side::Both } else { Side::Manifest };
+        let side = |member: &&Member| if base.changed.contains(&member.key) { Side::Both } else { Side::Manifest };
         let sides: Vec<Side> = members.iter().map(side).collect();
         leave(&mut decisions, &members, &sides, &renamed, &mut desired, policy);
         let entries = unwanted.into_iter().zip(decisions).zip(sides);
-        let entries = entries.map(|((member, decision), side)| PruneEntry::new(member, decision, side));
+        let entries = entries.map(|((unwanted, decision), side)| {
+            let is_encrypted = base.encrypted.contains(&unwanted.1.member.key);
+            PruneEntry::new(unwanted, decision, side, is_encrypted)
+        });
         let mut entries: Vec<PruneEntry> = entries.collect();
         let namespaces: BTreeSet<String> =
             targets.iter().filter_map(|target| target.key.own_namespace().map(ToOwned::to_owned)).collect();

@@ -246,7 +246,8 @@ impl Parent {
     /// The server's warnings about the writes so far, each once.
     pub fn take_warnings(&self) -> Vec<String> {
         let parent = &self.set.parent;
-        let name = |text| format!("{parent}, the parent of the apply set: {}", shown_warning(&parent.gvk, &[], text));
+        let name =
+            |text| format!("{parent}, the parent of the apply set: {}", shown_warning(&parent.gvk, &[], false, text));
         self.warnings.take().into_iter().map(name).collect()
     }
 

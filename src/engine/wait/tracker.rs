@@ -226,11 +226,12 @@ impl<'w> ReadinessTracker<'w> {
             Some(object) if one.has_pods() => {
                 let nothing = Owned::default();
                 let owned = key.namespace.as_deref().and_then(|namespace| owned.get(namespace)).unwrap_or(&nothing);
-                self.unexplained(key, readiness_with_pods(&key.gvk, object, owned, now).into())
+                let readiness = one.shown(readiness_with_pods(&key.gvk, object, owned, now).into(), object);
+                self.unexplained(key, readiness)
             }
             Some(object) => {
                 let ruled = self.ruled.get(&index).map(|(_, readiness)| readiness.clone());
-                ruled.unwrap_or_else(|| one.readiness(object, now))
+                one.shown(ruled.unwrap_or_else(|| one.readiness(object, now)), object)
             }
             None => gone(one, collection.gone.get(&key.name).filter(|last| one.refusal(last).is_none()), now),
         })

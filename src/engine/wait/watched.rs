@@ -10,10 +10,14 @@ use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::live::readiness::{ObjectReadiness, ReadinessState};
 use reconcile_core::live::{Resource, Target};
 use reconcile_core::manifest::Record;
+use reconcile_core::object::{may_be_secret, may_quote_secret};
 use reconcile_core::rules::{ReadinessRule, ReadinessRules};
 
 /// The field of a Job with the time after which it is deleted once it has finished.
 pub(super) const TTL: &str = "/spec/ttlSecondsAfterFinished";
+
+/// The message in the place of one that may quote a secret value.
+const WITHHELD: &str = "the reason is left out because it may quote a secret value; kubectl shows it";
 
 /// An object whose readiness is wanted.
 #[derive(Clone, Debug)]
@@ -28,14 +32,17 @@ pub struct Watched {
     pub rule: Option<Arc<ReadinessRule>>,
     /// The record of the cluster that names it, if one does.
     pub record: Option<Arc<Record>>,
+    /// True if its manifest is encrypted.
+    pub is_encrypted: bool,
 }
 
 impl Watched {
     /// An object that may or may not exist.
     pub fn of(target: &Target, rules: &ReadinessRules) -> Self {
         let rule = target.desired.with_object(|object| rules.of(&target.key, object));
-        let record = target.desired.origin.record.clone();
-        Self { key: target.key.clone(), resource: target.resource.clone(), expires: false, rule, record }
+        let origin = &target.desired.origin;
+        let (record, is_encrypted) = (origin.record.clone(), origin.is_encrypted);
+        Self { key: target.key.clone(), resource: target.resource.clone(), expires: false, rule, record, is_encrypted }
     }
 
     /// An object that exists, or existed until it was done.
@@ -51,6 +58,16 @@ impl Watched {
             Some(rule) => readiness_by(rule, object),
             None => readiness(&self.key.gvk, object, now),
         }
+    }
+
+    /// The readiness of this live object as it may be shown: a message that may quote a secret value is left out.
+    pub(super) fn shown(&self, readiness: ObjectReadiness, object: &Value) -> ObjectReadiness {
+        let is_secret = self.is_encrypted
+            || !may_be_secret(&self.key.gvk) && may_quote_secret(&self.key.gvk, &[object], &readiness.message);
+        if readiness.message.is_empty() || !is_secret {
+            return readiness;
+        }
+        ObjectReadiness { message: WITHHELD.to_owned(), ..readiness }
     }
 
     /// The reason why its record does not speak for this live object, of which nothing is shown then.

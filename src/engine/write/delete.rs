@@ -64,6 +64,8 @@ pub struct Deletion<'a> {
     pub key: &'a ObjectKey,
     /// Its last known version.
     pub object: &'a Value,
+    /// True if its manifest is encrypted, so that no text of the server about it is shown.
+    pub is_encrypted: bool,
     /// The uid: another object of the same name is not deleted.
     pub uid: &'a str,
     /// The only version in which it is deleted, if there is one.
@@ -75,7 +77,7 @@ pub struct Deletion<'a> {
 pub async fn delete(
     cluster: &Cluster,
     resource: &Resource,
-    Deletion { key, object, uid, resource_version }: Deletion<'_>,
+    Deletion { key, object, is_encrypted, uid, resource_version }: Deletion<'_>,
     warnings: &Warnings,
 ) -> Result<Deleted, Diagnostic> {
     // A deletion that was begun is finished, even if the run is interrupted.
@@ -98,11 +100,12 @@ pub async fn delete(
         Err(error) => error,
     };
     let code = error.status().map(|status| status.code);
+    let failed = || Diagnostic::about_object(&key.gvk, &[object], is_encrypted, &error);
     match code {
         Some(404) if error.is_not_found() => return Ok(Deleted::Gone),
         // An error page of a proxy: only the API server knows whether the object exists.
         Some(404 | 409) => {}
-        Some(refused) if refused < 500 => return Err(Diagnostic::about_object(&key.gvk, &[object], &error)),
+        Some(refused) if refused < 500 => return Err(failed()),
         _ => {}
     }
     match find(cluster, resource, key).await {
@@ -111,7 +114,7 @@ pub async fn delete(
         LiveState::Present(now) if code == Some(409) && !is_version(&now, uid, resource_version) => {
             Ok(Deleted::Moved(Box::new(now)))
         }
-        LiveState::Present(_) | LiveState::Unreadable(_) => Err(Diagnostic::about_object(&key.gvk, &[object], &error)),
+        LiveState::Present(_) | LiveState::Unreadable(_) => Err(failed()),
     }
 }
 

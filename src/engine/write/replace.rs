@@ -53,8 +53,13 @@ impl Writer<'_> {
             }
             let uid = live.uid().unwrap_or_default().to_owned();
             let version = live.resource_version().unwrap_or_default().to_owned();
-            let deletion =
-                Deletion { key: &self.target.key, object: live, uid: &uid, resource_version: Some(&version) };
+            let deletion = Deletion {
+                key: &self.target.key,
+                object: live,
+                is_encrypted: self.target.desired.origin.is_encrypted,
+                uid: &uid,
+                resource_version: Some(&version),
+            };
             match delete(self.cluster, self.resource, deletion, self.warnings).await {
                 Ok(Deleted::Gone) => return self.create_again(live).await,
                 Ok(Deleted::Terminating) => return self.once_gone(live, &uid, deadline).await,

@@ -44,6 +44,19 @@ impl Effect {
         Self { kind, pods, by: Vec::new(), message: message.into() }
     }
 
+    /// Leaves the number of Pods out, which is a value of an encrypted object.
+    pub(crate) fn without_number(self) -> Self {
+        let message = match self.kind {
+            _ if self.pods.is_none_or(|pods| pods == 0) => return self,
+            EffectKind::Rollout => "restarts its Pods",
+            EffectKind::Recreate => "restarts its Pods: all stop first",
+            EffectKind::Scale => "the number of its Pods changes",
+            EffectKind::Delete => "its Pods are deleted",
+            EffectKind::Stale | EffectKind::Refresh | EffectKind::Unselected => return self,
+        };
+        Self { pods: None, message: message.to_owned(), ..self }
+    }
+
     /// Names the other objects that take part.
     pub(crate) fn by(self, objects: impl IntoIterator<Item = String>) -> Self {
         Self { by: objects.into_iter().collect(), ..self }

@@ -57,8 +57,10 @@ fn find_in_namespace(targets: &[&Target], decisions: &mut [&mut Decision]) {
         .collect();
     let following = following(&objects);
     let found = effects(&objects);
-    for (decision, effects) in decisions.iter_mut().zip(found) {
-        decision.diff.effects = effects;
+    for ((target, decision), effects) in targets.iter().zip(&mut *decisions).zip(found) {
+        let is_encrypted = target.desired.origin.is_encrypted;
+        let shown = |effect: Effect| if is_encrypted { effect.without_number() } else { effect };
+        decision.diff.effects = effects.into_iter().map(shown).collect();
     }
     for (at, path, others) in following {
         if let Some(decision) = decisions.get_mut(at)

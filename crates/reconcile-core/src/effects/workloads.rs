@@ -7,7 +7,7 @@ use serde_json::Value;
 use structured_merge::{FieldPath, ObjectKey};
 
 use super::compared::{Compared, Kind};
-use crate::compare::{Action, Class, Effect, EffectKind, FieldChange};
+use crate::compare::{Action, Class, Effect, EffectKind, FieldChange, holds_redacted};
 
 /// The effects of writing one object on its own Pods.
 pub(super) fn of_write(object: &Compared<'_>) -> Vec<Effect> {
@@ -25,6 +25,8 @@ pub fn of_deletion(key: &ObjectKey, live: &Value) -> Option<Effect> {
     let pods = match kind {
         Kind::CronJob | Kind::Service | Kind::ConfigMap | Kind::Secret | Kind::Other => return None,
         Kind::Pod => Some(1),
+        // The number of a workload whose values are not shown is one of them.
+        _ if live.get("spec").is_some_and(holds_redacted) => None,
         Kind::Job => Some(job_pods(live)),
         _ => running(kind, live),
     };

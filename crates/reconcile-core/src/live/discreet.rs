@@ -152,15 +152,16 @@ pub fn denied_by_policy(message: &str) -> Option<(String, &str)> {
     Some((policy, rest.strip_prefix(" denied request: ")?))
 }
 
-/// A warning of the server about objects as it may be shown: one that may quote a Secret is reduced to its author.
-pub fn shown_warning(gvk: &GroupVersionKind, objects: &[&Value], text: String) -> String {
-    if may_quote_secret(gvk, objects, &text) { warning(&text) } else { text }
+/// A warning of the server about objects as it may be shown: one that may quote a Secret, or values of an encrypted manifest, is reduced to
+/// its author.
+pub fn shown_warning(gvk: &GroupVersionKind, objects: &[&Value], is_encrypted: bool, text: String) -> String {
+    if is_encrypted || may_quote_secret(gvk, objects, &text) { warning(&text) } else { text }
 }
 
 /// The same for the object of a target, of which the server has this version.
 pub fn shown_warning_about(target: &Target, live: Option<&Value>, text: String) -> String {
     let objects: Vec<&Value> = std::iter::once(target.desired.object()).chain(live).collect();
-    if target.desired.origin.is_encrypted { warning(&text) } else { shown_warning(&target.key.gvk, &objects, text) }
+    shown_warning(&target.key.gvk, &objects, target.desired.origin.is_encrypted, text)
 }
 
 /// Returns true if a warning stands for one of the server whose text is left out.

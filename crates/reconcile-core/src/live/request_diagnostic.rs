@@ -13,29 +13,26 @@ impl Diagnostic {
     /// Describes a failed request for an object, or a list of objects, of a kind. For a Secret, no foreign text is repeated
     /// ([`Discreet`]).
     pub fn about(gvk: &GroupVersionKind, error: &RequestError) -> Self {
-        Self::about_object(gvk, &[], error)
+        Self::about_object(gvk, &[], false, error)
     }
 
     /// Describes a failed request for an object with these versions. No foreign text is repeated if it quotes a Secret inside of
-    /// them, either.
-    pub fn about_object(gvk: &GroupVersionKind, objects: &[&Value], error: &RequestError) -> Self {
+    /// them, or if their manifest is encrypted, either.
+    pub fn about_object(gvk: &GroupVersionKind, objects: &[&Value], is_encrypted: bool, error: &RequestError) -> Self {
+        let is_secret = |status: &StatusError| {
+            is_encrypted || may_be_secret(gvk) || may_quote_secret(gvk, objects, &status.texts())
+        };
         match error.status() {
-            Some(status) if may_be_secret(gvk) || may_quote_secret(gvk, objects, &status.texts()) => {
-                of_secret(status, error)
-            }
+            Some(status) if is_secret(status) => of_secret(status, error),
             _ => error.into(),
         }
     }
 }
 
-/// Describes a failed request for the object of a target, of which the server has this version. No foreign text is repeated if the
-/// object is encrypted in its manifest, either.
+/// Describes a failed request for the object of a target, of which the server has this version.
 pub fn failed_request(target: &Target, live: Option<&Value>, error: &RequestError) -> Diagnostic {
     let objects: Vec<&Value> = std::iter::once(target.desired.object()).chain(live).collect();
-    match error.status() {
-        Some(status) if target.desired.origin.is_encrypted => of_secret(status, error),
-        _ => Diagnostic::about_object(&target.key.gvk, &objects, error),
-    }
+    Diagnostic::about_object(&target.key.gvk, &objects, target.desired.origin.is_encrypted, error)
 }
 
 fn of_secret(status: &StatusError, error: &RequestError) -> Diagnostic {

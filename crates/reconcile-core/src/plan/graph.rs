@@ -250,8 +250,9 @@ fn annotation(object: &Value) -> Option<&str> {
     object.annotation(DEPENDS_ON)
 }
 
-/// The diagnostic at an annotation that makes a plan impossible.
+/// The diagnostic at an annotation that makes a plan impossible. An encrypted one is not repeated.
 pub fn diagnostic(origin: &Origin, Unplannable { message, hint, .. }: Unplannable) -> Diagnostic {
+    let message = if origin.is_encrypted { format!("`{DEPENDS_ON}` cannot be followed") } else { message };
     let steps = [Step::Key("metadata"), Step::Key("annotations"), Step::Key(DEPENDS_ON)];
     origin.diagnostic_at_value(&steps, message).with_hint(hint)
 }

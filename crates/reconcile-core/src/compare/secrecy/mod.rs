@@ -16,7 +16,7 @@ use crate::request::StatusError;
 const OPEN_METADATA: [&str; 6] = ["finalizers", "generateName", "labels", "name", "namespace", "ownerReferences"];
 
 /// Those of them that SOPS encrypts with all other values.
-const ENCRYPTED_METADATA: [&str; 2] = ["finalizers", "labels"];
+const ENCRYPTED_METADATA: [&str; 3] = ["finalizers", "labels", "ownerReferences"];
 
 /// Annotations whose values are names, dates and switches by definition. They are shown even if the manifest does not have them.
 const HARMLESS: [&str; 24] = [

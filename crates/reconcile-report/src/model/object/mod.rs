@@ -164,7 +164,7 @@ impl ObjectReport {
         if report.differs() || report.is_ownership_only() {
             report.name_live(decision.live());
         }
-        report.withhold_members(target);
+        report.withhold_keys(target);
         report.shrink();
         report
     }
@@ -198,7 +198,7 @@ impl ObjectReport {
         report.diff.notes = Rare::default();
         report.find_lines(target);
         report.name_live(decision.live());
-        report.withhold_members(target);
+        report.withhold_keys(target);
         report
     }
 

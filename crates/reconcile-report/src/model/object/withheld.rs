@@ -6,12 +6,12 @@ use structured_merge::{FieldPath, PathElement, Scalar};
 
 use super::ObjectReport;
 
-/// The text in a path in the place of a secret member of a set.
+/// The text in a path in the place of a secret key or member.
 const WITHHELD: &str = "(secret)";
 
 impl ObjectReport {
-    /// Leaves out of paths what is a value of an encrypted object: the members of sets.
-    pub(super) fn withhold_members(&mut self, target: &Target) {
+    /// Leaves out of paths what is a value of an encrypted object: the keys of list items, and the members of sets.
+    pub(super) fn withhold_keys(&mut self, target: &Target) {
         if !target.desired.origin.is_encrypted {
             return;
         }
@@ -22,9 +22,13 @@ impl ObjectReport {
         let paths = paths.chain(left.iter_mut().map(|left| &mut left.path));
         let paths = paths.chain(transfers.iter_mut().flatten().map(|transfer| &mut transfer.path));
         let withheld = |path: &FieldPath| {
+            let withheld_scalar = || Scalar::Text(WITHHELD.to_owned());
             let elements = path.elements().iter().map(|element| match element {
-                PathElement::Member(_) => PathElement::Member(Scalar::Text(WITHHELD.to_owned())),
-                other => other.clone(),
+                PathElement::Member(_) => PathElement::Member(withheld_scalar()),
+                PathElement::Key(pairs) => {
+                    PathElement::Key(pairs.iter().map(|(name, _)| (name.clone(), withheld_scalar())).collect())
+                }
+                PathElement::Field(_) | PathElement::Index(_) => element.clone(),
             });
             FieldPath::from(elements.collect::<Vec<_>>())
         };

@@ -40,6 +40,11 @@ impl Types {
         Self { cache: cache.map(Cache::below), ..Self::default() }
     }
 
+    /// No types yet, with the same cache.
+    pub fn emptied(&self) -> Self {
+        Self { cache: self.cache.clone(), ..Self::default() }
+    }
+
     /// The types of custom resources from their CustomResourceDefinitions, for comparisons without a server. If a kind has several
     /// definitions, the first one counts.
     pub fn defined<'a>(

@@ -285,11 +285,12 @@ fn a_record_that_the_server_could_not_update_is_not_believed() {
         let resource = ws.fill_in(&format!("cogs.v1.$NS.example.com/{name}"));
         ws.kubectl(["patch", &resource, "--type=merge", "-p", patch]).exits_with(0);
     };
-    let change = |name: &str| {
-        let diff = ws.reconcile(["diff", "-f", "cog.yaml"]).exits_with(1);
+    let change_in = |name: &str, flags: &[&str]| {
+        let diff = ws.reconcile([&["diff", "-f", "cog.yaml"], flags].concat()).exits_with(1);
         let changes = diff.object("Cog", name)["changes"].as_array().expect("changes").clone();
         changes.into_iter().find(|change| change["path"] == "spec.size").unwrap_or_else(|| panic!("{diff}"))
     };
+    let change = |name: &str| change_in(name, &[]);
     // The other version lacks the new field, so that the record in it stays as it is while `size` changes.
     ws.write("cog.yaml", &manifest("v1beta1", "changed", "{size: small}"));
     ws.reconcile(["apply", "-f", "cog.yaml"]).exits_with(0);
@@ -297,6 +298,12 @@ fn a_record_that_the_server_could_not_update_is_not_believed() {
     ws.write("cog.yaml", &manifest("v1", "changed", "{size: small}"));
     let changed = change("changed");
     assert_eq!((&changed["class"], &changed["side"]), (&"unrecorded".into(), &"either".into()), "{changed}");
+    // Without a dry run, the type of the other version tells it.
+    ws.reconcile(["snapshot", "-f", "cog.yaml", "--file", "state.yaml"]).exits_with(0);
+    for flags in [&["--evidence", "read-only"][..], &["--live", "state.yaml"]] {
+        let changed = change_in("changed", flags);
+        assert_eq!((&changed["class"], &changed["side"]), (&"unrecorded".into(), &"either".into()), "{changed}");
+    }
 
     // The object can be converted again, and the record names a field that is gone.
     ws.write("cog.yaml", &manifest("v1beta1", "removed", "{size: small, other: a}"));
@@ -313,6 +320,12 @@ fn a_record_that_the_server_could_not_update_is_not_believed() {
     ws.write("cog.yaml", &manifest("v1beta1", "recorded", "{size: large}"));
     let recorded = change("recorded");
     assert_eq!((&recorded["class"], &recorded["side"]), (&"pending".into(), &"manifest".into()), "{recorded}");
+    ws.write("cog.yaml", &manifest("v1", "recorded", "{size: large}"));
+    ws.reconcile(["snapshot", "-f", "cog.yaml", "--file", "state.yaml"]).exits_with(0);
+    for flags in [&[][..], &["--evidence", "read-only"], &["--live", "state.yaml"]] {
+        let recorded = change_in("recorded", flags);
+        assert_eq!((&recorded["class"], &recorded["side"]), (&"pending".into(), &"manifest".into()), "{recorded}");
+    }
 }
 
 /// What the server says of the values once the definition is in force is found before it is.

@@ -25,11 +25,12 @@ use serde_json::Value;
 use structured_merge::ObjectKey;
 
 use reconcile_core::compare::{
-    Action, ChangingKinds, ComparisonMachine, Decision, FieldChange, Policy, Redactor, Side, leave_out_nulls,
-    may_hold_refused_nulls,
+    Action, ChangingKinds, ComparisonMachine, Decision, FieldChange, Policy, Redactor, Side, is_convertible,
+    leave_out_nulls, may_hold_refused_nulls,
 };
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::effects;
+use reconcile_core::live::resolve::resource_of;
 use reconcile_core::live::{LiveState, ObjectsElsewhere, Resource, Target};
 use reconcile_core::plan::Plan;
 use reconcile_core::rules::{Autoscaler, ReadinessRules, Workload, workload};
@@ -260,6 +261,19 @@ impl<'a> Comparison<'a> {
         self.ask(machines, coming).await;
     }
 
+    /// Looks for records of owners that the server may have kept as they were, of objects that were compared without it.
+    async fn check_records(&self, machines: &mut [Box<ComparisonMachine<'_>>], types: &mut Types) {
+        let versions: BTreeSet<_> = machines.iter().flat_map(|machine| machine.recorded_versions()).collect();
+        if versions.is_empty() {
+            return;
+        }
+        let served = versions.iter().filter_map(|gvk| resource_of(gvk, &self.server.discovery).ok());
+        types.load(self.cluster, &served.collect::<Vec<_>>()).await;
+        for machine in machines {
+            machine.check_records(|gvk, live| is_convertible(live, types.of(gvk)));
+        }
+    }
+
     async fn ask_one(&self, machine: &mut ComparisonMachine<'_>, too_early: bool, coming_kinds: &ChangingKinds<'_>) {
         let target = machine.target();
         if only_has_to_exist(target) && machine.read_state().is_some() {
@@ -301,6 +315,7 @@ impl LiveSource for Comparison<'_> {
 
     async fn compare(&mut self, targets: &[&Target]) -> Vec<Decision> {
         let inputs = ComparisonInputs::default();
+        let mut of_other_versions = self.types.emptied();
         let types = std::mem::take(&mut self.types);
         let policy = self.policy.clone();
         let coming = kinds_to_come(targets);
@@ -322,6 +337,7 @@ impl LiveSource for Comparison<'_> {
         }
         self.ask(&mut machines, &coming).await;
         self.leave_to_autoscalers(&inputs, targets, &mut machines, &coming).await;
+        self.check_records(&mut machines, &mut of_other_versions).await;
         if self.releases_are_base {
             let compared: Vec<ComparedTarget<'_>> = machines
                 .iter()

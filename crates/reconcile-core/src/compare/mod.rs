@@ -42,7 +42,7 @@ pub use diff::{
 };
 pub use effect::{Effect, EffectKind};
 pub use live_object::LiveObject;
-pub use machine::{Answer, ComparisonMachine, Question, ROUNDS};
+pub use machine::{Answer, ComparisonMachine, Question, ROUNDS, is_convertible};
 pub use nulls::{DefinedKinds, leave_out_nulls, may_hold_refused_nulls};
 pub use object_diff::{DiffNotes, ObjectDiff};
 pub use offline::offline;

@@ -1,10 +1,10 @@
 //! The comparison with an object of a snapshot, without a server.
 
 use serde_json::Value;
-use structured_merge::ObjectMeta as _;
+use structured_merge::{ObjectMeta as _, compile_definition};
 
 use super::decision::{ComparisonResult, Decision};
-use super::machine::ComparisonMachine;
+use super::machine::{ComparisonMachine, is_convertible};
 use super::policy::{EvidenceMode, Policy};
 use super::prediction::CompareContext;
 use super::rejection::RejectedObject;
@@ -27,6 +27,10 @@ pub fn offline(
         Some(result) => machine.end(result),
         None => machine.start(),
     }
+    machine.check_records(|gvk, live| {
+        let types = definition.and_then(|definition| compile_definition(definition, gvk));
+        types.as_ref().and_then(|types| types.object(gvk)).is_some_and(|schema| is_convertible(live, schema))
+    });
     while machine.leave() {}
     machine.decide(context.coming_type, redactor)
 }

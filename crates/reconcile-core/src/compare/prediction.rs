@@ -36,12 +36,14 @@ pub struct CompareContext<'a> {
     pub policy: &'a Policy,
     /// The type that the kind is about to get, if its CustomResourceDefinition changes in this input.
     pub coming_type: Option<ComingType<'a>>,
+    /// True if the server may have kept the records of owners as they were while the object changed.
+    pub has_old_records: bool,
 }
 
 impl<'a> CompareContext<'a> {
     /// A comparison with the types that the server has and keeps.
     pub fn new(target: &'a Target, schema: TypeRef<'a>, policy: &'a Policy) -> Self {
-        Self { target, schema, policy, coming_type: None }
+        Self { target, schema, policy, coming_type: None, has_old_records: false }
     }
 
     /// Predicts an apply without the server.

@@ -71,7 +71,7 @@ impl<'a> Classifier<'a> {
             passing: settled(context, live, after).map(|owners| owners.our_fields()).unwrap_or_default(),
             ours_before: with_string_data(&target.key.gvk, ours, &before.others),
             ours_after: with_string_data(&target.key.gvk, after.our_fields(), &[]),
-            is_frozen: prediction.rewrites_records,
+            is_frozen: prediction.rewrites_records || context.has_old_records,
             parts: OnceCell::new(),
         }
     }

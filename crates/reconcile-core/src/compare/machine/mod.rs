@@ -13,8 +13,11 @@
 mod accepted;
 mod dropped;
 mod first;
+mod records;
 mod rejected;
 mod trial;
+
+pub use records::is_convertible;
 
 use std::borrow::Cow;
 

@@ -29,6 +29,7 @@ use rejected_object::named;
 
 pub(super) use in_the_way::{Blame, InTheWay, Reach, blame, in_the_way, refused_result};
 pub(super) use rejected_object::RejectedObject;
+pub(super) use typed::fits;
 use typed::of_wrong_type;
 
 /// The start of the message about a manifest that does not fit the type's schema.

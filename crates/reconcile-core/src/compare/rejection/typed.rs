@@ -116,7 +116,7 @@ fn expected_by(schema: TypeRef<'_>) -> Option<Expected> {
 }
 
 /// Returns true if a value and everything in it has the types that its fields take and, if these are all fields that there are, no others.
-fn fits(value: &Value, schema: TypeRef<'_>, has_all_fields: bool) -> bool {
+pub(in crate::compare) fn fits(value: &Value, schema: TypeRef<'_>, has_all_fields: bool) -> bool {
     let Some(expected) = expected_by(schema).filter(|_| !value.is_null()) else { return true };
     expected.fits(value)
         && match value {

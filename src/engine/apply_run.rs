@@ -314,10 +314,23 @@ impl<'a> ApplyRun<'a> {
             comparison.types.forget();
             for item in later.iter_mut().filter(|item| item.is_provisional()) {
                 let target = &mut Arc::make_mut(&mut item.planned).target;
-                target.resource = resource_of(&target.key.gvk, &discovery).map(Arc::new).map_err(Box::new);
+                let before = target.resource.as_deref().ok().map(|resource| resource.namespaced);
+                target.resource = match resource_of(&target.key.gvk, &discovery) {
+                    Ok(now) if before.is_some_and(|before| before != now.namespaced) => {
+                        Err(Box::new(other_scope(target)))
+                    }
+                    now => now.map(Arc::new).map_err(Box::new),
+                };
             }
         }
     }
+}
+
+/// The diagnostic for an object whose kind has another scope by now, so that the object has another name.
+fn other_scope(target: &Target) -> Diagnostic {
+    let message =
+        format!("its kind has another scope since its definition was replaced: {} was not applied", target.key);
+    Diagnostic::new(Code::Conflict, message).with_hint("run again")
 }
 
 /// One object's turn, with the state of its dependencies when it begins.

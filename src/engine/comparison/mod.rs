@@ -22,11 +22,11 @@ use comparison_inputs::{ComparisonInputs, only_has_to_exist};
 use dry_run::drive;
 use futures::StreamExt as _;
 use serde_json::Value;
-use structured_merge::ObjectKey;
+use structured_merge::{ObjectKey, defined_kind};
 
 use reconcile_core::compare::{
-    Action, ChangingKinds, ComparisonMachine, Decision, FieldChange, Policy, Redactor, Side, is_convertible,
-    leave_out_nulls, may_hold_refused_nulls,
+    Action, ChangingKinds, ComparisonMachine, Decision, FieldChange, Policy, Redactor, Replacement, Side,
+    is_convertible, leave_out_nulls, may_hold_refused_nulls,
 };
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::effects;
@@ -98,6 +98,29 @@ pub(crate) struct Comparison<'a> {
     pub only_in_base: Rc<[Target]>,
 }
 
+/// The Namespaces and CustomResourceDefinitions that are replaced: all objects in them are gone until they are applied again.
+#[derive(Default)]
+struct Replaced<'t> {
+    namespaces: BTreeSet<&'t str>,
+    kinds: BTreeSet<(&'t str, &'t str)>,
+}
+
+impl<'t> Replaced<'t> {
+    fn add(&mut self, target: &'t Target) {
+        let gvk = &target.key.gvk;
+        if gvk.is_namespace() {
+            self.namespaces.insert(&target.key.name);
+        } else if gvk.is_crd() {
+            self.kinds.extend(defined_kind(target.desired.object()));
+        }
+    }
+
+    fn takes(&self, key: &ObjectKey) -> bool {
+        key.namespace.as_deref().is_some_and(|namespace| self.namespaces.contains(namespace))
+            || self.kinds.contains(&(key.gvk.group.as_str(), key.gvk.kind.as_str()))
+    }
+}
+
 /// The live objects that no manifest names, as far as a base tells of them.
 #[derive(Debug, Default)]
 pub(crate) struct MembersOfBase {
@@ -151,13 +174,20 @@ impl<'a> Comparison<'a> {
     fn decided<'m>(&mut self, machines: impl ExactSizeIterator<Item = Box<ComparisonMachine<'m>>>) -> Vec<Decision> {
         let mut decisions = Vec::with_capacity(machines.len());
         let mut changing = ChangingKinds::default();
-        for machine in machines {
+        let mut replaced = Replaced::default();
+        for mut machine in machines {
             let target = machine.target();
+            if replaced.takes(&target.key) {
+                machine.end_as_missing();
+            }
             let unproven = machine.unproven().filter(|_| target.other_shard().is_none());
             self.unproven.extend(unproven.map(|why| format!("not proven: {}: {why}", target.key)));
             let decision = machine.decide(changing.coming_type(&target.key.gvk), &self.redactor);
             if decision.diff.action != Action::None {
                 changing.add(target);
+            }
+            if decision.diff.replacement == Some(Replacement::Allowed) {
+                replaced.add(target);
             }
             decisions.push(decision);
         }

@@ -210,6 +210,8 @@ impl Parent {
     /// The change that makes it list these members.
     pub fn change(&self, members: &Inventory) -> ParentChange {
         match &self.state {
+            // A set without members needs no parent.
+            None if members.kinds.is_empty() => ParentChange::None,
             None => ParentChange::Create,
             Some(state) if state.has(&self.annotations(members)) => ParentChange::None,
             Some(_) => ParentChange::Update,
@@ -229,10 +231,10 @@ impl Parent {
 
     /// Writes the kinds and namespaces of the members, unless the parent lists the same.
     pub async fn write(&mut self, cluster: &Cluster, members: &Inventory) -> Recorded {
-        let annotations = self.annotations(members);
-        if self.state.as_ref().is_some_and(|state| state.has(&annotations)) {
+        if self.change(members) == ParentChange::None {
             return Recorded::Written(Value::Null);
         }
+        let annotations = self.annotations(members);
         let recorded = record(cluster, self, &annotations).await;
         if let Recorded::Written(parent) = &recorded {
             match ParentState::of(&self.set, parent, &own_tooling(), &self.adopt) {

@@ -252,3 +252,13 @@ fn a_list_that_somebody_else_makes_longer_meanwhile_stays_as_long() {
     lists(&ws, "ConfigMap", "");
     assert_eq!(record(&ws)[2], format!("kubectl-reconcile/v{}", env!("CARGO_PKG_VERSION")));
 }
+
+#[test]
+fn a_set_without_members_gets_no_parent() {
+    let ws = Workspace::new();
+    ws.write("none.yaml", "");
+    let apply = ["apply", "-f", "none.yaml", "--allow-empty", "--prune", "--applyset", "web"];
+    let run = ws.reconcile(apply).exits_with(0);
+    assert_eq!(run.writes(), 0, "{run}");
+    assert!(ws.find("Secret", "web").is_none());
+}

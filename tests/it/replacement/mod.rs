@@ -275,3 +275,42 @@ fn what_is_replaced_is_recorded_as_what_is_created() {
         assert_eq!(replaced, owners(&ws));
     }
 }
+
+/// What others added goes with the former object, and is not left alone.
+#[test]
+fn nothing_of_an_object_is_left_alone_that_is_replaced() {
+    let ws = Workspace::new();
+    let settings = "{apiVersion: v1, kind: ConfigMap, metadata: {name: settings}, immutable: true, data: {a: VALUE}}";
+    ws.write("s.yaml", &settings.replace("VALUE", "one"));
+    ws.reconcile(["apply", "-f", "s.yaml"]).exits_with(0);
+    ws.kubectl(["annotate", "configmap", "settings", "on-call=alice"]).exits_with(0);
+    ws.kubectl(["label", "configmap", "settings", "team=shop"]).exits_with(0);
+    ws.write("s.yaml", &settings.replace("VALUE", "two"));
+    for command in ["diff", "apply"] {
+        let run = ws.reconcile([command, "-f", "s.yaml", "--replace=immutable", "--show-unmanaged"]);
+        assert!(!run.stdout.contains("left alone") && !run.stdout.contains("alice"), "{run}");
+        let warning = "replacing it removes 2 fields that were added in the cluster";
+        assert!(run.object("ConfigMap", "settings")["warnings"].to_string().contains(warning), "{run}");
+    }
+    assert_eq!(ws.get("ConfigMap", "settings")["metadata"].get("annotations"), None);
+}
+
+/// All objects of a kind go with its definition. In another scope they are other objects, which the next run creates.
+#[test]
+fn objects_of_a_definition_that_is_replaced_are_not_in_sync() {
+    let ws = Workspace::new();
+    let crd = "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: pipes.$NS.example.com, annotations: {kubectl-reconcile/replace: allow}},
+      spec: {group: $NS.example.com, scope: SCOPE, names: {plural: pipes, kind: Pipe}, versions: [{name: v1, served: true, storage: true,
+        schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {a: {type: integer}}}}}}}]}}";
+    ws.write("crd.yaml", &crd.replace("SCOPE", "Namespaced"));
+    ws.write("pipe.yaml", "{apiVersion: $NS.example.com/v1, kind: Pipe, metadata: {name: o}, spec: {a: 1}}");
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    ws.write("crd.yaml", &crd.replace("SCOPE", "Cluster"));
+    let diff = ws.reconcile(["diff", "-f", ".", "--replace=immutable"]).exits_with(1);
+    assert_eq!(diff.object("Pipe", "o")["action"], "create", "{diff}");
+    let apply = ws.reconcile(["apply", "-f", ".", "--replace=immutable"]).exits_with(4);
+    let pipe = apply.object("Pipe", "o");
+    assert!(pipe["error"]["message"].to_string().contains("another scope"), "{apply}");
+    assert_eq!(ws.reconcile(["apply", "-f", "."]).exits_with(0).object("Pipe", "o")["outcome"], "created");
+    ws.reconcile(["diff", "-f", "."]).exits_with(0);
+}

@@ -93,6 +93,24 @@ impl MayBeEmpty for DiffNotes {
 }
 
 impl ObjectDiff {
+    /// Takes back that anything of an object is left alone, which is deleted and created again as the manifest has it. Returns a warning about
+    /// what others added, if they did.
+    pub(super) fn leave_nothing_alone(&mut self) -> Option<String> {
+        let added = self.notes.unmanaged.fields;
+        if added > 0 {
+            self.notes.unmanaged = UnmanagedCount::default();
+        }
+        self.changes.retain(|change| !change.is_addition());
+        self.added_items.clear();
+        self.ignored.clear();
+        let lost = match added {
+            0 => return None,
+            1 => "a field that was".to_owned(),
+            added => format!("{added} fields that were"),
+        };
+        Some(format!("replacing it removes {lost} added in the cluster"))
+    }
+
     /// An action without differences.
     pub fn new(action: Action, evidence: Option<Evidence>) -> Self {
         Self {

@@ -12,8 +12,9 @@ pub const MAX_LABEL: usize = 63;
 /// Longest DNS subdomain.
 const MAX_SUBDOMAIN: usize = 253;
 /// Built-in kinds whose names do not have to be DNS subdomains: any path segment is allowed, or the server decides.
-const FREE_NAMES: [(&str, &str); 10] = [
+const FREE_NAMES: [(&str, &str); 11] = [
     ("", "Event"),
+    ("apiregistration.k8s.io", "APIService"),
     ("certificates.k8s.io", "CertificateSigningRequest"),
     ("certificates.k8s.io", "ClusterTrustBundle"),
     ("internal.apiserver.k8s.io", "StorageVersion"),
@@ -233,6 +234,7 @@ mod tests {
         assert!(is_refused("v1", "Namespace", &"a".repeat(64)));
         assert!(!is_refused("rbac.authorization.k8s.io/v1", "ClusterRole", "system:Node"));
         assert!(!is_refused("policy/v1", "PodDisruptionBudget", "a_b"));
+        assert!(!is_refused("apiregistration.k8s.io/v1", "APIService", "v1."));
     }
 
     #[test]

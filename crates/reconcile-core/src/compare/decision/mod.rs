@@ -200,7 +200,10 @@ impl<'a> DiffBuilder<'a> {
             }
             (None, Replace::Immutable) => (Replacement::Allowed, None),
         };
-        let diff = ObjectDiff { action: Action::Replace, replacement: Some(replacement), ..diff };
+        let mut diff = ObjectDiff { action: Action::Replace, replacement: Some(replacement), ..diff };
+        if replacement == Replacement::Allowed {
+            self.warnings.extend(diff.leave_nothing_alone());
+        }
         diff.because(reason.to_owned(), hint)
     }
 

@@ -90,9 +90,9 @@ fn words(text: &str) -> Vec<&str> {
     words
 }
 
-/// The values of a text in TOML that has any.
+/// The values of a text in TOML that has any. A single line may be anything, such as `--name=value`.
 fn table(text: &str) -> Option<Value> {
-    if !text.contains('=') {
+    if !text.contains('=') || text.trim().lines().count() < 2 {
         return None;
     }
     let table: toml::Table = text.parse().ok()?;
@@ -237,6 +237,8 @@ mod tests {
             ("{\"a\": 1, \"a\": 2}", "{\"a\": 3, \"a\": 2}"),
             ("{a", "{b"),
             ("plain", "other"),
+            ("--name='a'", "--name=\"a\""),
+            ("--y=1", "--y=2"),
             ("a: 1\n---\na: 2\n", "a: 1\n---\na: 3\n"),
         ] {
             assert_eq!(found(&json!(live), &json!(desired)), [""; 0], "{live}");

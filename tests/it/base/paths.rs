@@ -260,3 +260,50 @@ fn pull_takes_what_only_the_cluster_changed() {
     let text = std::fs::read_to_string(ws.folder().join("new/web.yaml")).unwrap();
     assert!(text.contains("replicas: 5") && text.contains("web:1.3"), "{text}");
 }
+
+/// Another version of a kind may have the same value under another name: its absence there says nothing.
+#[test]
+fn a_base_in_another_version_tells_only_of_the_fields_that_it_has() {
+    let ws = Workspace::new();
+    let scale = "scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}, minReplicas: 2";
+    let head = |version: &str| {
+        format!(
+            "apiVersion: autoscaling/{version}\nkind: HorizontalPodAutoscaler\nmetadata: {{name: web}}\nspec: {{{scale}, "
+        )
+    };
+    ws.write("old/hpa.yaml", &(head("v1") + "maxReplicas: 5, targetCPUUtilizationPercentage: 50}\n"));
+    ws.reconcile(["apply", "-f", "old"]).exits_with(0);
+    let metrics =
+        "metrics: [{type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 60}}}]";
+    ws.write("new/hpa.yaml", &(head("v2") + &format!("maxReplicas: 6, {metrics}}}\n")));
+    let flags = ["-f", "new", "--base", "old"];
+    let diff = ws.reconcile([&["diff"], &flags[..]].concat()).exits_with(1);
+    let changes = diff.object("HorizontalPodAutoscaler", "web")["changes"].as_array().unwrap().clone();
+    let side = |path: &str| {
+        let change = changes.iter().find(|change| change["path"].as_str().unwrap().contains(path));
+        change.unwrap_or_else(|| panic!("{diff}"))["side"].clone()
+    };
+    assert_eq!((side("maxReplicas"), side("metrics")), (json!("manifest"), json!("either")), "{diff}");
+    ws.reconcile([&["diff", "--fail-on", "cluster,both"], &flags[..]].concat()).exits_with(0);
+    assert_eq!(ws.reconcile([&["apply", "--only", "cluster"], &flags[..]].concat()).exits_with(0).writes(), 0);
+}
+
+/// A manifest that was applied from another folder before is new in the base.
+#[test]
+fn what_we_applied_ourselves_is_no_change_of_the_cluster_if_the_base_lacks_the_object() {
+    let ws = Workspace::new();
+    let map = "{apiVersion: v1, kind: ConfigMap, metadata: {name: moved}, data: {ours: VALUE, theirs: VALUE}}";
+    ws.write("former/map.yaml", &map.replace("VALUE", "one"));
+    ws.reconcile(["apply", "-f", "former"]).exits_with(0);
+    ws.patch_as("kubectl-edit", "configmap/moved", &json!({"data": {"theirs": "two"}}));
+    ws.write("new/map.yaml", &map.replace("VALUE", "three"));
+    ws.write("base/other.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: other}}");
+    let diff = ws.reconcile(["diff", "-f", "new", "--base", "base"]).exits_with(1);
+    let sides: Vec<_> = diff.object("ConfigMap", "moved")["changes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|change| (change["path"].clone(), change["side"].clone()))
+        .collect();
+    assert_eq!(json!(sides), json!([["data.ours", "manifest"], ["data.theirs", "both"]]), "{diff}");
+}

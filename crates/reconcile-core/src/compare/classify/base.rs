@@ -29,6 +29,10 @@ pub(crate) struct BaseComparison<'a> {
     /// The object as the base has it; of an object that it does not have, nothing but an empty map.
     object: Cow<'a, Value>,
     is_same: bool,
+    /// True if the base does not have the object.
+    is_absent: bool,
+    /// True if the base has it in another version of its kind, which may have other fields.
+    is_of_other_version: bool,
     /// The fields that the base has.
     pub fields: FieldSet,
     /// The managers that own most of these fields through updates: they made the object from the base, and also own its defaults.
@@ -93,6 +97,10 @@ impl<'a> BaseComparison<'a> {
             makers: makers(&live.current.owners.others, &of_base),
             fields: of_base,
             is_same,
+            is_absent: matches!(base, BaseObject::Absent),
+            is_of_other_version: object
+                .get("apiVersion")
+                .is_some_and(|version| *version != target.key.gvk.api_version()),
             object: match with_string_data_folded(&object) {
                 Cow::Borrowed(_) => object,
                 Cow::Owned(folded) => Cow::Owned(folded),
@@ -129,8 +137,12 @@ impl<'a> BaseComparison<'a> {
         let path = &change.path;
         let BaseRecords { is_put, is_theirs, adds_default } = *records;
         let is_added = !adds_default && self.added.contains_at_or_below(path);
-        if FieldPath::of(&PART_OF) == *path {
+        if FieldPath::of(&PART_OF) == *path || self.is_of_other_version && !self.has(path) {
             return None;
+        }
+        // The object was applied from other manifests before: our record tells that nobody has changed the value since.
+        if self.is_absent && recorded == Side::Manifest {
+            return Some(recorded);
         }
         let (manifest, live) = if self.is_same {
             (false, true)

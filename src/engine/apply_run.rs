@@ -311,7 +311,7 @@ impl<'a> ApplyRun<'a> {
         let awaited: Vec<_> =
             provisional().filter(|target| is_defined(target)).map(|target| target.key.gvk.clone()).collect();
         if let Ok(discovery) = wait_for_discovery(comparison.cluster, &awaited).await {
-            comparison.types.forget();
+            comparison.types.forget(&awaited, crds.iter().map(|crd| crd.target.desired.object()));
             for item in later.iter_mut().filter(|item| item.is_provisional()) {
                 let target = &mut Arc::make_mut(&mut item.planned).target;
                 let before = target.resource.as_deref().ok().map(|resource| resource.namespaced);

@@ -24,6 +24,8 @@ pub struct Types {
     custom: BTreeMap<GroupVersion, TypeTable>,
     /// Types from CustomResourceDefinitions, of kinds that no document of the server is known to have.
     defined: BTreeMap<GroupVersionKind, TypeTable>,
+    /// Types from CustomResourceDefinitions that this run has applied: the documents of the server may be older.
+    applied: BTreeMap<GroupVersionKind, TypeTable>,
     /// The documents that are being loaded.
     coming: JoinSet<Documents>,
     cache: Option<Cache>,
@@ -51,20 +53,7 @@ impl Types {
         kinds: impl IntoIterator<Item = &'a GroupVersionKind>,
         definitions: impl IntoIterator<Item = &'a Value>,
     ) -> Self {
-        let mut types = Self::default();
-        types.define(kinds, &Definitions::of(definitions));
-        types
-    }
-
-    fn define<'a>(&mut self, kinds: impl IntoIterator<Item = &'a GroupVersionKind>, definitions: &Definitions<'_>) {
-        for gvk in kinds {
-            if !self.defined.contains_key(gvk)
-                && let Some(definition) = definitions.get(gvk)
-                && let Some(table) = compile_definition(definition, gvk)
-            {
-                self.defined.insert(gvk.clone(), table);
-            }
-        }
+        Self { defined: compiled(kinds, &Definitions::of(definitions)), ..Self::default() }
     }
 
     /// Returns true if only the metadata of a kind's objects has a type.
@@ -84,6 +73,9 @@ impl Types {
     }
 
     fn custom(&self, gvk: &GroupVersionKind) -> Option<TypeRef<'_>> {
+        if let Some(applied) = self.applied.get(gvk) {
+            return applied.object(gvk);
+        }
         let served = self.custom.get(&(gvk.group.clone(), gvk.version.clone()));
         served.and_then(|table| table.object(gvk)).or_else(|| self.defined.get(gvk)?.object(gvk))
     }
@@ -114,7 +106,7 @@ impl Types {
         rest.retain(|gvk, _| self.is_untyped(gvk));
         if !rest.is_empty() {
             let definitions = live_definitions(cluster, rest.values().copied()).await;
-            self.define(rest.into_keys(), &Definitions::of(&definitions));
+            self.defined.extend(compiled(rest.into_keys(), &Definitions::of(&definitions)));
         }
     }
 
@@ -133,12 +125,26 @@ impl Types {
         asked
     }
 
-    /// Forgets the types of the server, after its CustomResourceDefinitions have changed.
-    pub fn forget(&mut self) {
+    /// Forgets the types of the server, after these CustomResourceDefinitions have been applied, and takes those of the kinds from them.
+    pub fn forget<'a>(
+        &mut self,
+        kinds: impl IntoIterator<Item = &'a GroupVersionKind>,
+        applied: impl IntoIterator<Item = &'a Value>,
+    ) {
         self.custom.clear();
         self.defined.clear();
+        self.applied.extend(compiled(kinds, &Definitions::of(applied)));
         self.coming = JoinSet::new();
     }
+}
+
+/// The types of kinds by their definitions.
+fn compiled<'a>(
+    kinds: impl IntoIterator<Item = &'a GroupVersionKind>,
+    definitions: &Definitions<'_>,
+) -> BTreeMap<GroupVersionKind, TypeTable> {
+    let table = |gvk: &'a GroupVersionKind| Some((gvk.clone(), compile_definition(definitions.get(gvk)?, gvk)?));
+    kinds.into_iter().filter_map(table).collect()
 }
 
 /// Loads the server's documents. Their index names the hash of each (KEP-2896), and only documents with an unknown hash are fetched.

@@ -605,3 +605,45 @@ fn objects_in_a_version_that_the_same_input_brings_are_compared_with_those_that_
         assert_eq!(ws.get(&ws.fill_in("cams.$NS.example.com"), "moved")["spec"]["lobes"][1]["lift"], 2);
     }
 }
+
+/// How a list merges may change with the definition: what an apply does now is not what it does then.
+#[test]
+fn a_definition_that_changes_how_lists_merge_is_told_before_it_is_applied() {
+    let ws = Workspace::new();
+    let crd = |list: &str| {
+        format!(
+            "{{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {{name: cogs.$NS.example.com}},
+               spec: {{group: $NS.example.com, scope: Namespaced, names: {{plural: cogs, kind: Cog}}, versions: [{{name: v1, served: true, storage: true,
+                 schema: {{openAPIV3Schema: {{type: object, properties: {{spec: {{type: object, properties: {{num: {{type: integer}},
+                   rules: {{type: array, {list} items: {{type: object, required: [name], properties: {{name: {{type: string}}, v: {{type: integer}}}}}}}}}}}}}}}}}}}}]}}}}"
+        )
+    };
+    let keyed = "x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [name],";
+    let cog = "{apiVersion: $NS.example.com/v1, kind: Cog, metadata: {name: NAME}, spec: {num: NUM, rules: [{name: a, v: 1}, {name: b, v: 2}]}}";
+    let cogs = |num: &str| {
+        [cog.replace("NAME", "edited").replace("NUM", num), cog.replace("NAME", "same").replace("NUM", "1")]
+            .join("\n---\n")
+    };
+    ws.write("crd.yaml", &crd(keyed));
+    ws.write("cogs.yaml", &cogs("1"));
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    ws.wait_for_types();
+    for name in ["edited", "same"] {
+        let patch = r#"[{"op": "add", "path": "/spec/rules/-", "value": {"name": "hand", "v": 9}}]"#;
+        let resource = ws.fill_in(&format!("cogs.$NS.example.com/{name}"));
+        ws.kubectl(["patch", &resource, "--type=json", "-p", patch]).exits_with(0);
+    }
+    ws.reconcile(["diff", "-f", "."]).exits_with(0);
+    ws.write("crd.yaml", &crd(""));
+    ws.write("cogs.yaml", &cogs("2"));
+    let diff = ws.reconcile(["diff", "-f", ".", "--save-plan", "plan"]).exits_with(1);
+    for name in ["edited", "same"] {
+        let changes = diff.object("Cog", name)["changes"].clone();
+        let rules = changes.as_array().unwrap().iter().find(|change| change["path"] == "spec.rules");
+        assert!(rules.is_some_and(|change| change["live"].to_string().contains("hand")), "{diff}");
+    }
+    ws.reconcile(["apply", "-f", ".", "--plan", "plan"]).exits_with(0);
+    let rules = ws.get(&ws.fill_in("cogs.$NS.example.com"), "edited")["spec"]["rules"].clone();
+    assert_eq!(rules.as_array().unwrap().len(), 2, "{rules}");
+    ws.reconcile(["diff", "-f", "."]).exits_with(0);
+}

@@ -123,7 +123,7 @@ impl LiveSource for SnapshotSource<'_> {
             }
             // Without a definition in the snapshot, the type of a kind is that of the input already.
             if is_present && decision.diff.action != Action::None {
-                changing.add(target);
+                changing.add(target, decision.live());
             }
             decision
         });

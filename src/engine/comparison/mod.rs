@@ -184,7 +184,7 @@ impl<'a> Comparison<'a> {
             self.unproven.extend(unproven.map(|why| format!("not proven: {}: {why}", target.key)));
             let decision = machine.decide(changing.coming_type(&target.key.gvk), &self.redactor);
             if decision.diff.action != Action::None {
-                changing.add(target);
+                changing.add(target, decision.live());
             }
             if decision.diff.replacement == Some(Replacement::Allowed) {
                 replaced.add(target);
@@ -424,7 +424,7 @@ fn kinds_to_come<'t>(targets: &[&'t Target]) -> ChangingKinds<'t> {
     let mut kinds = ChangingKinds::default();
     if targets.iter().any(|target| target.resource.as_deref().is_ok_and(|resource| resource.pending)) {
         for target in targets {
-            kinds.add(target);
+            kinds.add(target, None);
         }
     }
     kinds

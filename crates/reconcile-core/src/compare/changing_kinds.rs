@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use serde_json::Value;
 use structured_merge::{
-    FieldSet, GroupVersionKind, TypeRef, TypeTable, builtin_kind, compile_definition, defined_kind,
+    FieldSet, GroupVersionKind, ListKind, TypeRef, TypeTable, builtin_kind, compile_definition, defined_kind,
 };
 
 use super::rejection::RejectedObject;
@@ -21,11 +21,14 @@ pub struct ChangingKinds<'a>(HashMap<(&'a str, &'a str), Definition<'a>>);
 struct Definition<'a> {
     object: &'a Value,
     types: BTreeMap<&'a str, OnceLock<Option<TypeTable>>>,
+    /// The definition that is in force, if it is known.
+    former: Option<Value>,
 }
 
 impl<'a> ChangingKinds<'a> {
-    /// Adds the kind that an object defines, if it is a CustomResourceDefinition. The first definition of a kind counts.
-    pub fn add(&mut self, target: &'a Target) {
+    /// Adds the kind that an object defines, if it is a CustomResourceDefinition. The first definition of a kind counts. `live` is the
+    /// definition that is in force, if it is known.
+    pub fn add(&mut self, target: &'a Target, live: Option<&Value>) {
         if target.key.gvk.is_crd()
             && let Some(kind) = defined_kind(target.desired.object())
         {
@@ -33,7 +36,7 @@ impl<'a> ChangingKinds<'a> {
             let versions = object.pointer("/spec/versions").and_then(Value::as_array).into_iter().flatten();
             let names = versions.filter_map(|version| version.get("name")?.as_str());
             let types = names.map(|name| (name, OnceLock::new())).collect();
-            self.0.entry(kind).or_insert(Definition { object, types });
+            self.0.entry(kind).or_insert_with(|| Definition { object, types, former: live.cloned() });
         }
     }
 
@@ -73,11 +76,35 @@ impl<'a> ComingType<'a> {
         table.get_or_init(|| compile_definition(definition.object, gvk)).as_ref()?.object(gvk)
     }
 
+    /// The fields of a kind, if a value of it merges by them in another way than by those that are in force.
+    pub(super) fn merging_fields(self, gvk: &GroupVersionKind, value: &Value) -> Option<TypeRef<'a>> {
+        let former = compile_definition(self.0?.former.as_ref()?, gvk)?;
+        let fields = self.fields(gvk)?;
+        (!merge_alike(value, former.object(gvk)?, fields)).then_some(fields)
+    }
+
     /// The object with the type; `None` if nothing is known of that.
     fn subject<'s>(self, target: &'s Target, live: Option<&'s Value>) -> Option<RejectedObject<'s>>
     where
         'a: 's,
     {
         Some(RejectedObject::of_manifest(target, live, self.fields(&target.key.gvk)?).coming())
+    }
+}
+
+/// Returns true if the maps and lists in a value merge by the same rules in both types.
+fn merge_alike(value: &Value, one: TypeRef<'_>, other: TypeRef<'_>) -> bool {
+    match value {
+        Value::Object(map) => {
+            let is_atomic = one.is_atomic(value);
+            is_atomic == other.is_atomic(value)
+                && (is_atomic || map.iter().all(|(name, value)| merge_alike(value, one.field(name), other.field(name))))
+        }
+        Value::Array(items) => {
+            one.list_kind() == other.list_kind()
+                && (*one.list_kind() == ListKind::Atomic
+                    || items.iter().all(|item| merge_alike(item, one.item(), other.item())))
+        }
+        _ => true,
     }
 }

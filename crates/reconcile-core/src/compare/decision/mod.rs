@@ -10,7 +10,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use structured_merge::{FieldPath, FieldSet};
 
-use crate::compare::diff::{Action, Class, Evidence, Replacement};
+use crate::compare::diff::{Action, Class, Evidence, FieldChange, Replacement};
 use crate::compare::live_object::{LiveObject, covering_new};
 use crate::compare::object_diff::ObjectDiff;
 use crate::compare::policy::Replace;
@@ -102,6 +102,26 @@ pub(super) fn decide(context: CompareContext<'_>, result: ComparisonResult, reda
     Decision { diff, live, prediction, may_be_early, warnings, rules, membership: None }
 }
 
+/// The comparison by the type that the kind is about to get, if that merges the object in another way: what an apply does now is not what it
+/// does then. `left` are the differences that the pass leaves.
+pub(super) fn by_coming_merge<'a>(
+    context: CompareContext<'a>,
+    result: ComparisonResult,
+    left: &[FieldChange],
+) -> (CompareContext<'a>, ComparisonResult) {
+    let (Some(coming), ComparisonResult::Proven(Some(live)) | ComparisonResult::Predicted { live, .. }) =
+        (context.coming_type, &result)
+    else {
+        return (context, result);
+    };
+    let object = &live.current.object;
+    let Some(schema) = coming.merging_fields(&context.target.key.gvk, object) else { return (context, result) };
+    let context = CompareContext { schema, ..context };
+    let live = Box::new(LiveObject::leaving(left, context, object.clone()));
+    let refusal = Refusal::Other(Diagnostic::new(Code::Failed, "its lists and maps merge in another way then"));
+    (context, ComparisonResult::Refused { live: Some(live), refusal })
+}
+
 /// The differences that the result of a comparison has in another context.
 pub(super) fn diff_in(context: CompareContext<'_>, result: &ComparisonResult) -> ObjectDiff {
     DiffBuilder::new(context, &Redactor::default()).diff(result)
@@ -172,7 +192,7 @@ impl<'a> DiffBuilder<'a> {
                     None => self.creation(Evidence::Local),
                 };
                 self.warnings.push(format!(
-                    "compared locally, because the server does not accept it before its CustomResourceDefinition is changed: {}",
+                    "compared locally, until its CustomResourceDefinition is changed: {}",
                     diagnostic.message
                 ));
                 diff

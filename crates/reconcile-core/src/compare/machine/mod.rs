@@ -29,7 +29,7 @@ use structured_merge::{
 use super::changing_kinds::ComingType;
 use super::classify::only::{half_renamed, inseparable, is_lost};
 use super::decision::membership::Membership;
-use super::decision::{ComparisonResult, Decision, decide, diff_in};
+use super::decision::{ComparisonResult, Decision, by_coming_merge, decide, diff_in};
 use super::diff::{Action, Evidence, FieldChange};
 use super::live_object::LiveObject;
 use super::patch::{replacement, version};
@@ -384,6 +384,7 @@ impl<'a> ComparisonMachine<'a> {
             ComparisonResult::Refused { refusal, .. } if was_predicted && !left.is_empty() => refusal.reason(),
             _ => None,
         };
+        let (context, result) = by_coming_merge(context, result, &left);
         let mut decision = decide(context, result, redactor);
         if let Some(chosen) = &context.policy.only {
             let is_missed = |made: &FieldPath| !decision.diff.drift().any(|change| change.path.overlaps(made));

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_report::formats::text;
-use reconcile_report::{Failure, MergeInput, merged};
+use reconcile_report::{Failure, MergeInput, SharedObjects, merged};
 
 use crate::cli::OutputArgs;
 use crate::output::Output;
@@ -82,12 +82,14 @@ fn read(args: &MergeArgs) -> Result<Vec<MergeInput>, Vec<Diagnostic>> {
     let mut parts = Vec::new();
     let mut diagnostics = Vec::new();
     let mut remaining = IN_ALL;
+    let mut shared = SharedObjects::default();
     for path in &args.files {
         let file = path.to_string_lossy();
         let read = content(path, LARGEST.min(remaining)).map_err(|message| Diagnostic::of_file(&file, message));
         match read.and_then(|text| Ok((text.len() as u64, MergeInput::read(&file, &text)?))) {
-            Ok((length, of_file)) => {
+            Ok((length, mut of_file)) => {
                 remaining = remaining.saturating_sub(length);
+                of_file.iter_mut().for_each(|report| shared.share(report));
                 parts.extend(of_file);
             }
             Err(diagnostic) => diagnostics.push(diagnostic),

@@ -38,7 +38,7 @@ mod view;
 mod words;
 
 pub use baseline::{Baseline, KnownDifferences};
-pub use merge::{MergeInput, merged};
+pub use merge::{MergeInput, SharedObjects, merged};
 pub use model::{
     ApplySetInfo, AuditQuestions, Audited, BaseInfo, CLASSES, ClassInfo, ClusterInfo, Command, ConfigurationInfo,
     ContextReport, ContextsSummary, DroppedObject, EXIT_DRIFT, EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_INVALID,

@@ -9,7 +9,7 @@ use structured_merge::ObjectKey;
 use crate::formats::text;
 use crate::groups::EqualChanges;
 use crate::model::object::Details;
-use crate::model::{Command, FailOn, ObjectMessages, ObjectReport, Report};
+use crate::model::{Command, FailOn, ObjectFields, ObjectMessages, ObjectReport, Report};
 use crate::view::View;
 use crate::words::label::planned;
 use crate::words::styled::{Role, Styled};
@@ -59,12 +59,12 @@ fn about_same(object: &ObjectReport, change: &FieldChange) -> Option<ObjectRepor
 
 /// The report of an object with some of its changes alone: everything else of it is left out, as there may be many questions about it.
 fn about(object: &ObjectReport, changes: Vec<FieldChange>) -> ObjectReport {
-    let ObjectReport { diff, messages, .. } = object;
+    let ObjectFields { diff, messages, .. } = &**object;
     let own = |conflict: &&Conflict| changes.iter().any(|change| change.path.is_prefix_of(&conflict.path));
     let conflicts = diff.conflicts.iter().filter(own).cloned().collect();
     let line = |change: &FieldChange| Some((change.path.clone(), object.line_of(&change.path)?));
     let lines = changes.iter().filter_map(line).collect();
-    ObjectReport {
+    ObjectReport::from(ObjectFields {
         key: object.key.clone(),
         renamed_from: object.renamed_from.clone(),
         release: object.release.clone(),
@@ -83,7 +83,7 @@ fn about(object: &ObjectReport, changes: Vec<FieldChange>) -> ObjectReport {
         messages: ObjectMessages { warnings: Vec::new(), server_warnings: 0, ..ObjectMessages::clone(messages) }.into(),
         run: object.run.clone(),
         details: Details { lines, ..Details::default() }.into(),
-    }
+    })
 }
 
 impl Question {

@@ -56,7 +56,9 @@ fn key(kind: &str, name: &str) -> ObjectKey {
 fn object(kind: &str, name: &str, verdict: ObjectDiff) -> ObjectReport {
     let source =
         Some(Source { file: "deploy/web.yaml".into(), line: 3, template: None, document: 1, items: Vec::new() });
-    ObjectReport { source, ..ObjectReport::unwanted(&key(kind, name), verdict) }
+    let mut object = ObjectReport::unwanted(&key(kind, name), verdict);
+    object.source = source;
+    object
 }
 
 fn in_sync() -> ObjectDiff {

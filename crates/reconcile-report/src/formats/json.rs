@@ -24,20 +24,23 @@ pub fn render(reports: &Reports, view: &View) -> String {
 
 /// The reports as they are shown: with all objects as a whole, or without the large ones.
 pub(crate) fn shown<'r>(reports: &'r Reports, view: &View) -> Cow<'r, Reports> {
-    let is_whole = |one: &ContextReport| {
-        one.report.objects.iter().flat_map(|object| &object.diff.changes).all(|change| size(change) <= LARGE)
-    };
-    if view.full || reports.contexts.iter().all(is_whole) {
+    let all_are_small = |one: &ContextReport| one.report.objects.iter().all(is_small);
+    if view.full || reports.contexts.iter().all(all_are_small) {
         return Cow::Borrowed(reports);
     }
     let mut shown = reports.clone();
-    shown.contexts.iter_mut().flat_map(|one| &mut one.report.objects).for_each(leave_out);
+    let objects = shown.contexts.iter_mut().flat_map(|one| &mut one.report.objects);
+    objects.filter(|object| !is_small(object)).for_each(leave_out);
     Cow::Owned(shown)
+}
+
+fn is_small(object: &ObjectReport) -> bool {
+    object.diff.changes.iter().all(|change| size(change) <= LARGE)
 }
 
 /// An object as it is shown: as a whole, or without what is large.
 pub(crate) fn shown_object<'r>(object: &'r ObjectReport, view: &View) -> Cow<'r, ObjectReport> {
-    if view.full || object.diff.changes.iter().all(|change| size(change) <= LARGE) {
+    if view.full || is_small(object) {
         return Cow::Borrowed(object);
     }
     let mut shown = object.clone();

@@ -266,7 +266,7 @@ mod tests {
                 }
             }
             let rest = equal.rest_of(at, object).unwrap_or_else(|| object.clone());
-            shown.extend(rest.diff.changes.into_iter().map(|change| (object.key.name.clone(), change)));
+            shown.extend(rest.diff.changes.iter().map(|change| (object.key.name.clone(), change.clone())));
         }
         shown
     }

@@ -32,7 +32,7 @@ pub(super) fn joined(parts: Vec<MergeInput>, missing: &[Shard]) -> Report {
     }
     pair(&mut whole);
     whole.objects.sort_by_key(|object| object.position.unwrap_or(usize::MAX));
-    whole.objects.iter_mut().for_each(|object| object.position = None);
+    whole.objects.iter_mut().filter(|object| object.position.is_some()).for_each(|object| object.position = None);
     if let Some(unmanaged) = &mut whole.unmanaged {
         unmanaged.sort_by_key(UnmanagedObject::key);
     }
@@ -143,7 +143,8 @@ fn unmatched(reports: &[Report]) -> Option<Vec<String>> {
 /// `#1@2` is number 1 of shard 2, and says nothing about `#1@3`.
 fn name_redacted(report: &mut Report) {
     let Some(Shard { index, .. }) = report.shard.filter(|shard| shard.count >= 2) else { return };
-    for change in report.objects.iter_mut().flat_map(|object| &mut object.diff.changes) {
+    let changed = report.objects.iter_mut().filter(|object| !object.diff.changes.is_empty());
+    for change in changed.flat_map(|object| &mut object.diff.changes) {
         for value in [&mut change.live, &mut change.desired].into_iter().flatten() {
             name_numbers(value.get_mut(), index);
         }

@@ -3,6 +3,7 @@
 mod input;
 mod joined;
 mod parsed;
+mod shared;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,6 +11,7 @@ use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::object::Shard;
 
 pub use input::MergeInput;
+pub use shared::SharedObjects;
 
 use crate::model::{Command, ContextReport, Report, Reports};
 use input::Cluster;

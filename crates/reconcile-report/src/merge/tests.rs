@@ -73,6 +73,26 @@ fn merge(reports: &[Value]) -> Result<Reports, String> {
     parts.and_then(|parts| merged(parts.into_iter().flatten().collect())).map_err(|diagnostic| diagnostic.to_string())
 }
 
+#[test]
+fn objects_that_are_the_same_in_several_reports_share_their_memory() {
+    let mut other = report(None, "inSync", 0, &[("a".into(), 0), ("b".into(), 1)]);
+    other["objects"][1]["source"]["line"] = json!(2);
+    let reports = [report(None, "inSync", 0, &[("a".into(), 0), ("b".into(), 1)]), other];
+    let mut shared = SharedObjects::default();
+    let read = reports.map(|report| {
+        let mut parts = MergeInput::read("a.json", report.to_string().as_bytes()).unwrap();
+        parts.iter_mut().for_each(|part| shared.share(part));
+        parts.pop().unwrap().report
+    });
+    let [one, mut other] = read;
+    let is_shared =
+        |at: usize, other: &Report| std::ptr::eq(&raw const *one.objects[at], &raw const *other.objects[at]);
+    assert_eq!([is_shared(0, &other), is_shared(1, &other)], [true, false]);
+
+    other.objects[0].position = Some(3);
+    assert_eq!((is_shared(0, &other), one.objects[0].position), (false, None), "a change is that of one report");
+}
+
 fn whole(reports: &[Value]) -> Report {
     merge(reports).unwrap().only().cloned().unwrap()
 }

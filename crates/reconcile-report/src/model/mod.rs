@@ -19,7 +19,7 @@ pub use contexts::{ContextReport, ContextsSummary, Reports};
 pub use identity::{Command, ConfigurationInfo, StartTime, ToolInfo};
 pub(crate) use object::renamed::paired;
 pub use object::renamed::{FormerObject, Renaming, renamings};
-pub use object::{ObjectMessages, ObjectReport, ObjectRun};
+pub use object::{ObjectFields, ObjectMessages, ObjectReport, ObjectRun};
 pub use report::{BaseInfo, ClusterInfo, DroppedObject, Report};
 pub use summary::{ReadinessCounts, SideCounts, Summary};
 pub use unmanaged::UnmanagedObject;

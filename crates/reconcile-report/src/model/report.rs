@@ -15,7 +15,7 @@ use super::diagnostic;
 use super::diagnostic::DiagnosticEntry;
 use super::identity::{Command, ConfigurationInfo, KeyFields, StartTime, ToolInfo, key};
 use super::object::renamed::{FormerObject, paired};
-use super::object::{ObjectMessages, ObjectReport};
+use super::object::{ObjectFields, ObjectMessages, ObjectReport};
 use super::summary::Summary;
 use super::unmanaged::UnmanagedObject;
 use super::verdict::{EXIT_CODES, FailClass, FailOn, Verdict, class_names, classes};
@@ -255,8 +255,9 @@ impl Report {
             former.objects.into_iter().map(|object| (object.key.clone(), object)).collect();
         for object in &mut self.objects {
             let Some(named) = former.remove(&object.key).filter(|_| !object.run.changed_during_run) else { continue };
-            object.diff.transfers = named.diff.transfers;
-            object.diff.changes = named.diff.changes;
+            let ObjectFields { diff: named, .. } = named.into_fields();
+            object.diff.transfers = named.transfers;
+            object.diff.changes = named.changes;
         }
     }
 

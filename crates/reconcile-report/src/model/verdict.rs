@@ -278,7 +278,7 @@ impl FailOn {
         let all = self.show_unmanaged || self.classes.contains(&FailClass::Of(Class::Unmanaged));
         let manual = self.classes.contains(&FailClass::Manual);
         if manual && !all {
-            for object in objects {
+            for object in objects.iter_mut().filter(|object| !object.diff.changes.is_empty()) {
                 object.diff.changes.retain(|change| !change.is_addition() || change.is_manual());
             }
         }

@@ -26,7 +26,9 @@ fn object(name: &str, file: &str, line: u32, verdict: ObjectDiff) -> ObjectRepor
     let gvk = GroupVersionKind::new("v1", "ConfigMap");
     let key = ObjectKey { gvk, namespace: Some("shop".to_owned()), name: name.to_owned() };
     let source = Some(Source { file: file.into(), line, document: 1, template: None, items: Vec::new() });
-    ObjectReport { source, ..ObjectReport::unwanted(&key, verdict) }
+    let mut object = ObjectReport::unwanted(&key, verdict);
+    object.source = source;
+    object
 }
 
 fn change(field: &str, class: Class, managers: Vec<Owner>) -> FieldChange {

@@ -58,7 +58,9 @@ fn versions(live: Value, desired: Value) -> Rare<DiffNotes> {
 fn object(key: &ObjectKey, place: Option<(&str, u32)>, verdict: ObjectDiff) -> ObjectReport {
     let source =
         place.map(|(file, line)| Source { file: file.into(), line, template: None, document: 1, items: Vec::new() });
-    ObjectReport { source, ..ObjectReport::unwanted(key, verdict) }
+    let mut object = ObjectReport::unwanted(key, verdict);
+    object.source = source;
+    object
 }
 
 fn web(text: &str) -> ObjectReport {

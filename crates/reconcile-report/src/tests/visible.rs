@@ -32,7 +32,8 @@ fn report(kind: (&str, &str), changes: &[(&[&str], Value, Value)]) -> Report {
         name: "it".to_owned(),
     };
     let source = Some(Source { file: "it.yaml".into(), line: 1, document: 1, template: None, items: Vec::new() });
-    let object = ObjectReport { source, ..ObjectReport::unwanted(&key, diff.by_drift()) };
+    let mut object = ObjectReport::unwanted(&key, diff.by_drift());
+    object.source = source;
     Report::compared(Command::Diff, vec![object], &FailOn::default())
 }
 

@@ -19,7 +19,9 @@ fn object(name: &str, verdict: ObjectDiff) -> ObjectReport {
     let gvk = GroupVersionKind::new("v1", "ConfigMap");
     let key = ObjectKey { gvk, namespace: Some("shop".to_owned()), name: name.to_owned() };
     let source = Some(Source { file: "web.yaml".into(), line: 3, template: None, document: 1, items: Vec::new() });
-    ObjectReport { source, ..ObjectReport::unwanted(&key, verdict) }
+    let mut object = ObjectReport::unwanted(&key, verdict);
+    object.source = source;
+    object
 }
 
 fn change(field: &str, live: Value, desired: Value) -> FieldChange {
@@ -81,7 +83,10 @@ fn hostile() -> Report {
     let mut report = Report::compared(Command::Diff, vec![object, unknown], &FailOn::default())
         .with_unmanaged(
             vec![
-                (&UnexplainedObject { key: ObjectKey { name: HOSTILE.to_owned(), ..in_sync("x").key }, claim: None })
+                (&UnexplainedObject {
+                    key: ObjectKey { name: HOSTILE.to_owned(), ..in_sync("x").key.clone() },
+                    claim: None,
+                })
                     .into(),
             ],
             false,

@@ -257,7 +257,9 @@ mod tests {
         let gvk = GroupVersionKind::new("v1", "ConfigMap");
         let key = ObjectKey { gvk, namespace: Some(namespace.to_owned()), name: name.to_owned() };
         let source = Some(Source { file: "web.yaml".into(), line, template: None, document: 1, items: Vec::new() });
-        ObjectReport { source, ..ObjectReport::unwanted(&key, verdict) }
+        let mut object = ObjectReport::unwanted(&key, verdict);
+        object.source = source;
+        object
     }
 
     fn in_sync() -> ObjectDiff {

@@ -3,8 +3,10 @@ pub(crate) mod read_object;
 pub(crate) mod renamed;
 mod withheld;
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::LazyLock;
+use std::ops::{Deref, DerefMut};
+use std::sync::{Arc, LazyLock};
 
 use reconcile_core::compare::{Action, Class, Conflict, Decision, Effect, ObjectDiff, Side};
 use reconcile_core::diagnostic::{Code, Diagnostic};
@@ -18,7 +20,7 @@ use reconcile_core::pass::{Outcome, TurnResult};
 use reconcile_core::plan::deletion::Deletion;
 use reconcile_core::rare::{MayBeEmpty, Rare, is_zero};
 use reconcile_core::rules::RuleRef;
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::Value;
 use structured_merge::{FieldPath, ObjectKey};
@@ -31,11 +33,17 @@ use disposition::Disposition;
 /// Largest number of changed fields of an object that are looked up in its manifest: each costs a search.
 const LINES: usize = 1_000;
 
-/// One object of the report.
+/// One object of the report. Copies share their memory until one of them is changed.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct ObjectReport(Arc<ObjectFields>);
+
+/// The fields of an object of the report.
 // Its JSON has the fields of all parts, in this order; `read_object` reads them.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct ObjectReport {
+#[schemars(rename = "ObjectReport", description = "One object of the report.")]
+pub struct ObjectFields {
     /// The object.
     #[serde(flatten, serialize_with = "identity::as_fields")]
     #[schemars(with = "KeyFields")]
@@ -91,7 +99,7 @@ pub struct ObjectMessages {
 }
 
 /// The results of the run for one object.
-#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ObjectRun {
     /// The outcome of `apply`.
@@ -154,7 +162,48 @@ pub(crate) struct Counted {
     pub overwrites: bool,
 }
 
+/// The schema of its fields.
+impl JsonSchema for ObjectReport {
+    fn schema_name() -> Cow<'static, str> {
+        ObjectFields::schema_name()
+    }
+
+    fn schema_id() -> Cow<'static, str> {
+        ObjectFields::schema_id()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        ObjectFields::json_schema(generator)
+    }
+}
+
+impl From<ObjectFields> for ObjectReport {
+    fn from(fields: ObjectFields) -> Self {
+        Self(Arc::new(fields))
+    }
+}
+
+impl Deref for ObjectReport {
+    type Target = ObjectFields;
+
+    fn deref(&self) -> &ObjectFields {
+        &self.0
+    }
+}
+
+impl DerefMut for ObjectReport {
+    /// The fields to be changed, which are copied first if others share them.
+    fn deref_mut(&mut self) -> &mut ObjectFields {
+        Arc::make_mut(&mut self.0)
+    }
+}
+
 impl ObjectReport {
+    /// Its fields, which are copied if others share them.
+    pub(crate) fn into_fields(self) -> ObjectFields {
+        Arc::unwrap_or_clone(self.0)
+    }
+
     /// The report of the decision about one target.
     pub fn new(target: &Target, decision: &Decision) -> Self {
         let mut report = Self::about(target, decision.diff.clone());
@@ -171,9 +220,10 @@ impl ObjectReport {
 
     /// Frees the memory of parts that are empty.
     fn shrink(&mut self) {
-        self.diff.notes.shrink();
-        self.messages.shrink();
-        self.details.shrink();
+        let ObjectFields { diff, messages, details, .. } = &mut **self;
+        diff.notes.shrink();
+        messages.shrink();
+        details.shrink();
     }
 
     /// The report of an object whose owners change: the fields that differ stay with theirs.
@@ -241,7 +291,7 @@ impl ObjectReport {
 
     /// The report of differences alone, for a member of an apply set that no manifest names.
     pub fn unwanted(key: &ObjectKey, diff: ObjectDiff) -> Self {
-        let mut report = Self {
+        let mut report = Self::from(ObjectFields {
             key: key.clone(),
             renamed_from: None,
             release: None,
@@ -252,7 +302,7 @@ impl ObjectReport {
             messages: Rare::default(),
             run: ObjectRun::default(),
             details: Rare::default(),
-        };
+        });
         report.diff.find_side();
         if !report.diff.notes.is_empty() {
             report.messages.error = report.diff.notes.error.take();
@@ -323,7 +373,7 @@ impl ObjectReport {
             new.take_base(self.diff.base);
             let unmanaged = self.diff.notes.unmanaged;
             let ObjectDiff { evidence, transfers, added_items, known_added_items, ignored, .. } =
-                std::mem::replace(&mut self.diff, new.diff);
+                std::mem::replace(&mut self.diff, new.into_fields().diff);
             self.diff.evidence = evidence;
             self.diff.transfers = transfers;
             self.diff.added_items = added_items;
@@ -334,13 +384,13 @@ impl ObjectReport {
         }
         self.run.outcome = Some(*outcome);
         self.run.postponed = *postponed;
-        let Self { messages, details, .. } = self;
+        let ObjectFields { messages, details, source, .. } = &mut **self;
         messages.warnings.extend(notes.iter().cloned());
         details.notes.extend(notes.iter().cloned());
         if error.is_some() {
             messages.error = error.clone().map(Box::new);
             // The error of a deletion replaces the reason for it.
-            messages.reason.take_if(|_| self.source.is_none());
+            messages.reason.take_if(|_| source.is_none());
         }
         messages.reason = reason.clone().or(messages.reason.take());
         messages.hint = hint.clone().or(messages.hint.take());
@@ -427,7 +477,7 @@ impl ObjectReport {
             self.messages.reason = None;
             self.messages.hint = None;
         }
-        let Self { diff, .. } = self;
+        let ObjectFields { diff, .. } = &mut **self;
         let known: BTreeSet<&FieldPath> =
             diff.changes.iter().filter(|change| change.known).map(|change| &change.path).collect();
         diff.conflicts.retain(|conflict| !known.contains(&conflict.path));
@@ -481,6 +531,6 @@ mod tests {
     /// There may be a hundred thousand of them.
     #[test]
     fn the_report_of_an_object_is_small() {
-        assert!(size_of::<ObjectReport>() <= 440, "{} bytes", size_of::<ObjectReport>());
+        assert!(size_of::<ObjectFields>() <= 440, "{} bytes", size_of::<ObjectFields>());
     }
 }

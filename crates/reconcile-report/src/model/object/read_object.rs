@@ -1,7 +1,7 @@
 //! Reads an object of a report, and refuses fields that it does not know. A derived reader of an object with flattened parts would keep all of
 //! its fields in memory first, in a form that neither the bound on values nor [`reconcile_core::exact`] sees.
 
-use super::{ObjectMessages, ObjectReport, ObjectRun};
+use super::{ObjectFields, ObjectMessages, ObjectReport, ObjectRun};
 use crate::model::diagnostic;
 use crate::model::identity::key;
 use reconcile_core::compare::{
@@ -95,7 +95,7 @@ impl From<ObjectEntry> for ObjectReport {
             reason: entry.reason,
             hint: entry.hint,
         };
-        Self {
+        Self::from(ObjectFields {
             key: key(&entry.api_version, &entry.kind, entry.namespace, entry.name),
             renamed_from: entry.renamed_from,
             release: entry.release,
@@ -111,7 +111,7 @@ impl From<ObjectEntry> for ObjectReport {
                 postponed: entry.postponed,
             },
             details: Rare::default(),
-        }
+        })
     }
 }
 

@@ -50,7 +50,9 @@ pub(super) fn object(kind: (&str, &str), name: &str, place: (&str, u32), verdict
     let namespace = (kind.1 != "CustomResourceDefinition").then(|| "shop".to_owned());
     let key = ObjectKey { gvk: GroupVersionKind::new(kind.0, kind.1), namespace, name: name.to_owned() };
     let source = Some(Source { file: place.0.into(), line: place.1, template: None, document: 1, items: Vec::new() });
-    ObjectReport { source, ..ObjectReport::unwanted(&key, verdict) }
+    let mut object = ObjectReport::unwanted(&key, verdict);
+    object.source = source;
+    object
 }
 
 pub(super) fn fields(changes: Vec<FieldChange>) -> ObjectDiff {

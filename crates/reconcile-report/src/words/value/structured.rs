@@ -90,9 +90,9 @@ fn words(text: &str) -> Vec<&str> {
     words
 }
 
-/// The values of a text in TOML that has any. A single line may be anything, such as `--name=value`.
+/// The values of a text in TOML that has any. What has no line end may be anything, such as `--name=value`.
 fn table(text: &str) -> Option<Value> {
-    if !text.contains('=') || text.trim().lines().count() < 2 {
+    if !text.contains('=') || !text.contains('\n') {
         return None;
     }
     let table: toml::Table = text.parse().ok()?;

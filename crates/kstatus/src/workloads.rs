@@ -115,6 +115,9 @@ pub(super) fn daemon_set(set: &Value, _: Timestamp) -> Readiness {
     let Some(wanted) = int(set, "/status/desiredNumberScheduled") else {
         return Readiness::in_progress("the number of its nodes is not known yet");
     };
+    if wanted == 0 {
+        return Readiness::current("no node runs it");
+    }
     let status = |field: &str| count(set, &format!("/status/{field}"));
     let manual = text(set, "/spec/updateStrategy/type") == Some("OnDelete");
     let updated = if manual { wanted } else { status("updatedNumberScheduled") };

@@ -144,6 +144,7 @@ fn a_daemon_set_counts_its_nodes() {
     ] {
         is(&set(rolling, &with(&done, field, value)), ReadinessState::InProgress, message);
     }
+    is(&set(rolling, &with(&done, "desiredNumberScheduled", json!(0))), ReadinessState::Current, "no node runs it");
     assert_eq!(set("OnDelete", &with(&done, "updatedNumberScheduled", json!(0))).state, ReadinessState::Current);
     let unseen = readiness_of("apps/v1", "DaemonSet", &json!({"status": done}));
     is(&unseen, ReadinessState::InProgress, "its controller has not seen it yet");

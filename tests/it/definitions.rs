@@ -586,10 +586,10 @@ fn objects_in_a_version_that_the_same_input_brings_are_compared_with_those_that_
         };
         let expected = [("spec.lobes[name=b].lift", "cluster"), ("spec.size", "manifest")];
         let expected = expected.map(|(path, side)| (path.to_owned(), side.to_owned()));
-        assert_eq!(paths(&diff.object("Cam", "moved")), expected, "{diff}");
+        assert_eq!(paths(diff.object("Cam", "moved")), expected, "{diff}");
         assert_eq!(diff.object("Cam", "moved")["evidence"], "local", "{diff}");
         let base = reconcile(&["diff", "--base", "former"]).exits_with(1);
-        assert_eq!(paths(&base.object("Cam", "moved")), expected, "{base}");
+        assert_eq!(paths(base.object("Cam", "moved")), expected, "{base}");
 
         let run = if drops_old {
             reconcile(&["apply"])

@@ -1,7 +1,7 @@
 //! Reads the command lines of other programs, and finds the programs before they are run.
 //!
 //! A program is never taken from the working directory, which may be somebody else's repository: entries of `PATH` that are
-//! empty or relative do not count, as in Go's `os/exec` (`ErrDot`), by which kubectl finds its plugins.
+//! empty, relative or this very folder do not count. For credential plugins, what Go's `os/exec` does counts, by which kubectl finds them.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -20,6 +20,18 @@ pub enum LookupError {
         /// The entry, `.` if it is empty.
         folder: PathBuf,
     },
+    /// Only the working directory has it.
+    #[error("PATH leads to it only through `{}`, which is the working directory, and no program is run from there", .folder.display())]
+    OnlyHere {
+        /// The entry.
+        folder: PathBuf,
+    },
+    /// The first entry of `PATH` that has it is relative.
+    #[error("PATH leads to it through the relative folder `{}` first, and no plugin is run from there", .folder.display())]
+    FirstRelative {
+        /// The entry, `.` if it is empty.
+        folder: PathBuf,
+    },
 }
 
 /// Finds a program by its name or its path, and returns its absolute path.
@@ -30,31 +42,59 @@ pub fn find(program: &OsStr) -> Result<PathBuf, LookupError> {
     if is_path(program) {
         return std::path::absolute(program).map_err(|_| LookupError::Missing);
     }
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    search(&names_of(program, &extensions()), &path)
+    let here = std::env::current_dir().and_then(std::fs::canonicalize).ok();
+    search(&names_of(program, &extensions()), &variable(), here.as_deref())
 }
 
-fn is_path(program: &OsStr) -> bool {
+/// Finds a credential plugin as [`find`] does, but by Go's rules (`exec.LookPath`, `ErrDot`): the first one on `PATH` counts, and if its
+/// folder is relative, none is run.
+pub fn find_first(program: &OsStr) -> Result<PathBuf, LookupError> {
+    if is_path(program) {
+        return std::path::absolute(program).map_err(|_| LookupError::Missing);
+    }
+    first(&names_of(program, &extensions()), &variable())
+}
+
+fn variable() -> OsString {
+    std::env::var_os("PATH").unwrap_or_default()
+}
+
+/// Returns true if a program is named by its path, and not to be searched for.
+pub fn is_path(program: &OsStr) -> bool {
     program.to_string_lossy().contains(|c| std::path::is_separator(c) || cfg!(windows) && c == ':')
 }
 
-/// The first file of one of the names in the absolute folders of `path`.
-fn search(names: &[OsString], path: &OsStr) -> Result<PathBuf, LookupError> {
-    let mut relative = None;
-    for folder in std::env::split_paths(path) {
-        let is_absolute = folder.is_absolute();
-        if !is_absolute && relative.is_some() {
-            continue;
-        }
+/// The programs of one of the names in the folders of `path`, in order, each with its folder.
+fn programs<'a>(names: &'a [OsString], path: &'a OsStr) -> impl Iterator<Item = (PathBuf, PathBuf)> + 'a {
+    std::env::split_paths(path).filter_map(|folder| {
         let folder = if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder };
-        let found = names.iter().map(|name| folder.join(name)).find(|path| is_program(path));
-        match found {
-            Some(found) if is_absolute => return Ok(found),
-            Some(_) => relative = Some(folder),
-            None => {}
+        let found = names.iter().map(|name| folder.join(name)).find(|path| is_program(path))?;
+        Some((folder, found))
+    })
+}
+
+/// The first program in the absolute folders of `path` that are not `here`, the working directory.
+fn search(names: &[OsString], path: &OsStr, here: Option<&Path>) -> Result<PathBuf, LookupError> {
+    let mut refused = None;
+    for (folder, found) in programs(names, path) {
+        if !folder.is_absolute() {
+            refused.get_or_insert(LookupError::OnlyRelative { folder });
+        } else if here.is_some() && folder.canonicalize().ok().as_deref() == here {
+            refused.get_or_insert(LookupError::OnlyHere { folder });
+        } else {
+            return Ok(found);
         }
     }
-    Err(relative.map_or(LookupError::Missing, |folder| LookupError::OnlyRelative { folder }))
+    Err(refused.unwrap_or(LookupError::Missing))
+}
+
+/// The first program in the folders of `path`, if its folder is absolute.
+fn first(names: &[OsString], path: &OsStr) -> Result<PathBuf, LookupError> {
+    match programs(names, path).next() {
+        Some((folder, found)) if folder.is_absolute() => Ok(found),
+        Some((folder, _)) => Err(LookupError::FirstRelative { folder }),
+        None => Err(LookupError::Missing),
+    }
 }
 
 /// The file names of a program. On Windows, a name without an extension gets those of `PATHEXT`.
@@ -150,7 +190,7 @@ mod tests {
     }
 
     fn found(name: &str, folders: &[&Path]) -> Result<PathBuf, LookupError> {
-        search(&[name.into()], &std::env::join_paths(folders).unwrap())
+        search(&[name.into()], &std::env::join_paths(folders).unwrap(), None)
     }
 
     /// The way from the working directory up to the root and down to a folder.
@@ -181,8 +221,35 @@ mod tests {
         // The tests run in the package's folder.
         for entry in ["", "."] {
             let names = ["build".into(), "run".into()];
-            assert_eq!(search(&names, OsStr::new(entry)), Err(LookupError::Missing));
+            assert_eq!(search(&names, OsStr::new(entry), None), Err(LookupError::Missing));
         }
+    }
+
+    #[test]
+    fn the_working_directory_does_not_count_whatever_its_path() {
+        let here = folder(&[("tool", 0o755)]);
+        let elsewhere = folder(&[("tool", 0o755)]);
+        let link = tempfile::tempdir().unwrap();
+        let link = link.path().join("here");
+        std::os::unix::fs::symlink(here.path(), &link).unwrap();
+        let canonical = here.path().canonicalize().unwrap();
+        let search =
+            |folders: &[&Path]| search(&["tool".into()], &std::env::join_paths(folders).unwrap(), Some(&canonical));
+        std::fs::create_dir(here.path().join("x")).unwrap();
+        for folder in [here.path(), &here.path().join("x/.."), &link] {
+            assert_eq!(search(&[folder]), Err(LookupError::OnlyHere { folder: folder.to_owned() }));
+            assert_eq!(search(&[folder, elsewhere.path()]), Ok(elsewhere.path().join("tool")));
+        }
+    }
+
+    #[test]
+    fn a_plugin_behind_a_relative_folder_that_has_it_is_not_found() {
+        let runs = folder(&[("tool", 0o755)]);
+        let there = relative(runs.path());
+        let first = |folders: &[&Path]| first(&["tool".into()], &std::env::join_paths(folders).unwrap());
+        assert_eq!(first(&[&there, runs.path()]), Err(LookupError::FirstRelative { folder: there.clone() }));
+        assert_eq!(first(&[Path::new(""), runs.path(), &there]), Ok(runs.path().join("tool")));
+        assert_eq!(first(&[Path::new("/nowhere")]), Err(LookupError::Missing));
     }
 
     #[test]

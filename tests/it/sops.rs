@@ -205,7 +205,12 @@ fn a_sops_of_the_working_directory_never_runs() {
     let ws = Workspace::new();
     program(&ws, "sops", "#!/bin/sh\ntouch ran\n");
     ws.write("m.yaml", SECRET);
-    for path in ["/nowhere", ".", "", ":/nowhere", "/nowhere:", "./"] {
+    let link = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink(ws.folder(), link.path().join("here")).unwrap();
+    let absolute = [ws.folder().display().to_string(), format!("/nowhere:{}/", ws.folder().display())];
+    let linked = link.path().join("here").display().to_string();
+    let paths = ["/nowhere", ".", "", ":/nowhere", "/nowhere:", "./", &absolute[0], &absolute[1], &linked];
+    for path in paths {
         let run = ws.env("PATH", path).reconcile(["diff", "-f", "m.yaml", "--decrypt=sops"]).exits_with(2);
         let error = &run.report()["errors"][0];
         let message = error["message"].as_str().unwrap();

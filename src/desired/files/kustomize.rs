@@ -118,7 +118,7 @@ fn find() -> Result<(PathBuf, String, &'static str), Diagnostic> {
         match program::find(OsStr::new(program)) {
             Ok(path) => return Ok((path, format!("{program} {verb}"), verb)),
             Err(LookupError::Missing) => {}
-            Err(error @ LookupError::OnlyRelative { .. }) => {
+            Err(error) => {
                 refused.get_or_insert_with(|| format!("`{program}` cannot be run: {error}"));
             }
         }

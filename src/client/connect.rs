@@ -30,7 +30,7 @@ pub async fn connect_if(
     let kubeconfig = Kubeconfig::load(options.kubeconfig.as_deref(), environment)?;
     let settings = ConnectionSettings::resolve(options, environment, &kubeconfig)?;
     let ConnectionSettings { context, config, proxy_url, client_certificate, mut credentials, notes } = settings;
-    let policy = PluginPolicy::load(options.kuberc.as_deref(), environment)?;
+    let policy = PluginPolicy::load(options.kuberc.as_deref(), environment, &options.log)?;
     if let Credentials::Plugin(plugin) = &mut credentials {
         plugin.policy = policy;
     }

@@ -83,7 +83,12 @@ fn credential_plugins_are_not_run_from_the_working_directory() {
     let output = reconcile(folder.path(), "/nowhere:", &arguments);
     let error = error(&output);
     let message = error["message"].as_str().unwrap();
-    assert!(message.contains("the credential plugin `login` cannot be started: PATH leads to it only"), "{message}");
+    assert!(
+        message.contains(
+            "the credential plugin `login` cannot be started: PATH leads to it through the relative folder `.`"
+        ),
+        "{message}"
+    );
     assert_eq!(output.status.code(), Some(2), "{message}");
     assert!(!folder.path().join("ran").exists());
 }

@@ -95,18 +95,18 @@ impl Plugin<'_> {
         one_line(&self.0.entry.command, 200)
     }
 
-    /// Finds the program. A relative path in the kubeconfig was made absolute before, from the folder of the kubeconfig.
+    /// Finds the program as kubectl does. A relative path in the kubeconfig was made absolute before, from the folder of the kubeconfig.
     fn program(&self) -> Result<PathBuf, ExecError> {
         let command = &self.0.entry.command;
-        let found = program::find(OsStr::new(command));
+        let found = program::find_first(OsStr::new(command));
         if let Some(policy) = &self.0.policy
-            && let Some(reason) = policy.refusal(command, || found.clone().ok())
+            && let Some(reason) = policy.refusal(command, found.as_deref().ok())
         {
             return Err(ExecError::Refused { command: self.name(), file: policy.file.clone(), reason });
         }
         found.map_err(|error| match error {
             LookupError::Missing => self.not_started(io::ErrorKind::NotFound.into()),
-            LookupError::OnlyRelative { .. } => ExecError::NotAllowed { command: self.name(), source: error },
+            source => ExecError::NotAllowed { command: self.name(), source },
         })
     }
 
@@ -290,7 +290,7 @@ impl ExecError {
                 Some(install_hint.clone().unwrap_or_else(|| "the kubeconfig names it; it must be on PATH".to_owned()))
             }
             Self::NotAllowed { .. } => Some(
-                "add the folder of the plugin to PATH, or its path to the kubeconfig, as an absolute path".to_owned(),
+                "take that folder out of PATH, or write the absolute path of the plugin into the kubeconfig; kubectl does not run it either".to_owned(),
             ),
             Self::Refused { .. } => Some(
                 "if you trust the plugin, add its `command` to `credentialPluginAllowlist` of that file; kubectl does not run it either".to_owned(),

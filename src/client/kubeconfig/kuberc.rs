@@ -6,12 +6,11 @@ use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use kube_yaml::Validation;
-use serde_json::Value;
+use kube_yaml::{Document, Step, Syntax, Validation};
 
 use super::loader::clean;
 use super::model::Field;
-use crate::client::options::Environment;
+use crate::client::options::{Environment, Log};
 use crate::program;
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::text::{io_reason, one_line};
@@ -31,8 +30,8 @@ impl PluginPolicy {
     /// # Errors
     ///
     /// A file that kubectl refuses is refused: one that was named and cannot be read, and mistakes in preferences that can. As for
-    /// kubectl, a file in the home folder without preferences that can be read has no policy.
-    pub fn load(explicit: Option<&Path>, environment: &Environment) -> Result<Option<Self>, Diagnostic> {
+    /// kubectl, a file in the home folder without preferences that can be read has no policy; `log` gets the reason.
+    pub fn load(explicit: Option<&Path>, environment: &Environment, log: &Log) -> Result<Option<Self>, Diagnostic> {
         let named = environment.kuberc.as_deref();
         let off = match named {
             _ if environment.kuberc_is_disabled => Some("KUBECTL_KUBERC=false"),
@@ -73,34 +72,43 @@ impl PluginPolicy {
             let hint = "kubectl refuses it as well; `KUBERC=off` runs without it";
             Diagnostic::general(format!("the kuberc `{}` is invalid: {reason}", file.display())).with_hint(hint)
         };
-        // A file of comments alone is not empty to kubectl.
-        let is_empty = bytes.trim_ascii().is_empty();
+        if bytes.len() > kube_yaml::MAX_DOCUMENT {
+            let most = kube_yaml::MAX_DOCUMENT >> 20;
+            return Err(Diagnostic::general(format!("the kuberc `{}` is larger than {most} MiB", file.display())));
+        }
         match Preferences::read(&bytes) {
-            Some(preferences) => match preferences.check().map_err(refused)? {
+            Ok(Some(preferences)) => match preferences.check().map_err(refused)? {
                 Allowed::All => Ok(None),
                 Allowed::None => Ok(Some(Self { file, allowlist: None })),
                 Allowed::Listed(allowlist) => Ok(Some(Self { file, allowlist: Some(allowlist) })),
             },
-            None if is_named && !is_empty => Err(refused(
-                "it has no `Preference` of `kubectl.config.k8s.io/v1beta1` or `v1alpha1` that can be read".to_owned(),
-            )),
-            None => Ok(None),
+            Ok(None) => Ok(None),
+            Err(reason) if is_named => Err(refused(reason.to_owned())),
+            Err(reason) => {
+                log.note(&format!("the kuberc `{}` is not used, as kubectl does not use it: {reason}", file.display()));
+                Ok(None)
+            }
         }
     }
 
-    /// The reason why a plugin must not run, if it must not: `command` as the kubeconfig has it, and the program that it leads to
-    /// (`checkAllowlistLocked`).
-    pub fn refusal(&self, command: &str, find: impl FnOnce() -> Option<PathBuf>) -> Option<&'static str> {
+    /// The reason why a plugin must not run, if it must not: `command` as the kubeconfig has it, and the program that it leads to, if
+    /// there is one (`checkAllowlistLocked`). As in kubectl, an entry that is a path is never completed, and allows only what has this
+    /// very path.
+    pub fn refusal(&self, command: &str, program: Option<&Path>) -> Option<&'static str> {
         let Some(allowlist) = &self.allowlist else { return Some("its policy is `DenyAll`") };
-        if allowlist.iter().any(|allowed| allowed == command) {
+        let is_listed = |path: &Path| allowlist.iter().any(|allowed| OsStr::new(allowed) == path.as_os_str());
+        if is_listed(&clean(Path::new(command))) {
             return None;
         }
-        let program = clean(&find()?);
-        let is_program = |allowed: &String| {
-            Path::new(allowed).file_name() == program.file_name()
-                && program::find(OsStr::new(allowed)).is_ok_and(|found| clean(&found) == program)
+        let program = clean(program?);
+        let leads_to_it = |allowed: &String| {
+            let allowed = OsStr::new(allowed);
+            !program::is_path(allowed)
+                && Path::new(allowed).file_name() == program.file_name()
+                && program::find_first(allowed).is_ok_and(|found| clean(&found) == program)
         };
-        (!allowlist.iter().any(is_program)).then_some("its `credentialPluginAllowlist` does not have it")
+        let is_allowed = is_listed(&program) || allowlist.iter().any(leads_to_it);
+        (!is_allowed).then_some("its `credentialPluginAllowlist` does not have it")
     }
 }
 
@@ -120,20 +128,34 @@ enum Allowed {
 }
 
 impl Preferences {
-    /// The first document that kubectl can use (`decodePreference`).
-    fn read(bytes: &[u8]) -> Option<Self> {
-        let stream = kube_yaml::read(bytes, Validation::Ignore);
-        stream.documents.into_iter().find_map(|document| Self::of_document(&document.value).ok()?)
+    /// The first document that kubectl can use, `None` if all are empty; or the reason why it uses none (`decodePreference`).
+    fn read(bytes: &[u8]) -> Result<Option<Self>, &'static str> {
+        let mut is_empty = true;
+        for text in texts(bytes) {
+            let text = text?;
+            if String::from_utf8_lossy(&text).trim().is_empty() {
+                continue;
+            }
+            is_empty = false;
+            if let Some(preferences) = document(&text).and_then(|document| Self::of_document(&document).ok()?) {
+                return Ok(Some(preferences));
+            }
+        }
+        // A file of comments alone is not empty to kubectl.
+        if is_empty {
+            return Ok(None);
+        }
+        Err("it has no `Preference` of `kubectl.config.k8s.io/v1beta1` or `v1alpha1` that can be read")
     }
 
     /// Reads a document; `None` if it is of another kind. After an error, kubectl does not use the document.
-    fn of_document(document: &Value) -> Result<Option<Self>, String> {
-        let document = &Field::root(document);
-        let (defaults, options) = match (&*text(document, "apiVersion")?, &*text(document, "kind")?) {
+    fn of_document(document: &Document) -> Result<Option<Self>, String> {
+        let (defaults, options) = match (&*type_field(document, "apiVersion")?, &*type_field(document, "kind")?) {
             ("kubectl.config.k8s.io/v1beta1", "Preference") => ("defaults", "options"),
             ("kubectl.config.k8s.io/v1alpha1", "Preference") => ("overrides", "flags"),
             _ => return Ok(None),
         };
+        let document = &Field::root(&document.value);
         let mut preferences = Self::default();
         for entry in document.get(defaults)?.items()? {
             text(&entry, "command")?;
@@ -209,6 +231,84 @@ impl Preferences {
             )),
         }
     }
+}
+
+/// The texts between lines that begin with `---`, as kubectl cuts a stream (`YAMLReader` of apimachinery). Other text in such a line is an
+/// error, and ends it.
+fn texts(bytes: &[u8]) -> impl Iterator<Item = Result<Vec<u8>, &'static str>> {
+    let mut lines = bytes.split_inclusive(|byte| *byte == b'\n').map(|line| {
+        let line = line.strip_suffix(b"\n").map_or(line, |line| line.strip_suffix(b"\r").unwrap_or(line));
+        [line, b"\n"].concat()
+    });
+    let mut is_over = false;
+    std::iter::from_fn(move || {
+        let mut text = Vec::new();
+        while !is_over {
+            let Some(line) = lines.next() else {
+                is_over = true;
+                break;
+            };
+            if let Some(rest) = line.strip_prefix(b"---") {
+                let rest = String::from_utf8_lossy(rest);
+                if !matches!(rest.trim().chars().next(), None | Some('#')) {
+                    is_over = true;
+                    return Some(Err("a line that begins with `---` has other text as well"));
+                }
+                if !text.is_empty() {
+                    return Some(Ok(text));
+                }
+            }
+            text.extend(line);
+        }
+        (!text.is_empty()).then_some(Ok(text))
+    })
+}
+
+/// The document of a text. What begins with a brace has to be JSON (`recognizer` of apimachinery).
+fn document(text: &[u8]) -> Option<Document> {
+    let is_json = String::from_utf8_lossy(text).trim_start().starts_with('{');
+    if !is_json && !is_encoded(text) {
+        return None;
+    }
+    let stream = kube_yaml::read(text, Validation::Ignore);
+    let is_whole = stream.count == 1 && stream.diagnostics.is_empty();
+    let document = stream.documents.into_iter().next()?;
+    (is_whole && (!is_json || document.syntax == Syntax::Json)).then_some(document)
+}
+
+/// Returns true if a text has no bytes that go-yaml refuses. In manifests, kubectl replaces them before.
+fn is_encoded(text: &[u8]) -> bool {
+    let is_utf16 = text.starts_with(b"\xff\xfe") || text.starts_with(b"\xfe\xff");
+    if is_utf16 { text.len().is_multiple_of(2) } else { std::str::from_utf8(text).is_ok() }
+}
+
+/// `apiVersion` or `kind` of a document. Go's `encoding/json`, which reads them apart from the rest, takes a key in any case, and the last
+/// one that is not null counts; YAML becomes JSON with sorted keys before.
+fn type_field(document: &Document, name: &str) -> Result<String, String> {
+    let root = Field::root(&document.value);
+    let mut keys: Vec<String> = root.keys()?.filter(|key| is_same_key(key, name)).map(ToOwned::to_owned).collect();
+    match document.syntax {
+        Syntax::Yaml => keys.sort_unstable(),
+        Syntax::Json => keys.sort_by_key(|key| document.positions.key_at(&[Step::Key(key)])),
+    }
+    let mut found = String::new();
+    for key in keys {
+        let field = root.get(&key)?;
+        if !field.value.is_null() {
+            found = field.string()?.unwrap_or_default();
+        }
+    }
+    Ok(found)
+}
+
+/// Returns true if Go takes a key of JSON for this one: in any case, with the two letters outside of ASCII that have one in it (`foldName`).
+fn is_same_key(key: &str, name: &str) -> bool {
+    let fold = |letter: char| match letter {
+        '\u{17f}' => 's',
+        '\u{212a}' => 'k',
+        letter => letter.to_ascii_lowercase(),
+    };
+    key.chars().map(fold).eq(name.chars().map(fold))
 }
 
 /// The program of an entry; `name` is its older spelling.

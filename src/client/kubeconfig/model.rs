@@ -222,6 +222,11 @@ impl<'a> Field<'a> {
         }
     }
 
+    /// The keys of this map, none when it is missing.
+    pub fn keys(&self) -> Result<impl Iterator<Item = &'a str> + use<'a>, String> {
+        Ok(self.object()?.into_iter().flat_map(|map| map.keys().map(String::as_str)))
+    }
+
     fn entries(&self) -> Result<Vec<(String, Self)>, String> {
         let entries = self.object()?.into_iter().flatten();
         Ok(entries.map(|(key, value)| (key.clone(), Self { value, path: format!("{}.{key}", self.path) })).collect())

@@ -3,6 +3,7 @@
 mod compare;
 mod familiar;
 mod input;
+mod kuberc;
 mod mistyped;
 mod output;
 mod prune;
@@ -14,6 +15,7 @@ pub use compare::{
     AutoscalerChoice, BaseArgs, CompareArgs, EvidenceArgs, EvidenceChoice, ForceChoice, ReplaceChoice, WritingArgs,
 };
 pub use input::{ConfigArgs, FromSource, HooksChoice, InputArgs, OverlayArgs, ShardArgs, ValidateLevel};
+pub(crate) use kuberc::first_kuberc;
 pub(crate) use mistyped::hint_for;
 pub use output::{ConsoleArgs, OutputArgs, OutputTarget, TextArgs};
 pub use prune::PruneArgs;

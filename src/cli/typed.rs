@@ -5,6 +5,7 @@ use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Command, Parser};
 
+use super::kuberc::first_kuberc;
 use super::mistyped::explained;
 use crate::terminal::{ColorChoice, Terminal};
 use reconcile_core::text::visible_line;
@@ -31,7 +32,7 @@ pub(crate) struct Addition<'a> {
 impl<C: Parser> Typed<C> {
     /// Parses the arguments of the process. Prints help or an error, and exits, where that is all there is to do.
     pub fn parse() -> Self {
-        let arguments = asking_for_help(std::env::args_os().collect());
+        let arguments = first_kuberc(asking_for_help(std::env::args_os().collect()));
         Self::of(arguments.clone())
             .unwrap_or_else(|error| end(&explained(error, &arguments, &C::command()), &arguments))
     }

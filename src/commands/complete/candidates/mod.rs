@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use clap::{Arg, Command, FromArgMatches as _, ValueHint};
 use clap_complete::engine::{ArgValueCandidates, ArgValueCompleter, CompletionCandidate};
 
-use crate::cli::ConnectOptions;
+use crate::cli::{ConnectOptions, first_kuberc};
 
 /// The shell completes the names of files.
 const FILES: u8 = 0;
@@ -106,7 +106,7 @@ pub(crate) fn complete(program: &Command, words: &[String], known: &Known) -> Co
 
 /// The connection that the words before the last one choose, where their command has one.
 pub(crate) fn connection_of(program: &Command, words: &[String]) -> Option<ConnectOptions> {
-    let before = split(words).1;
+    let before = first_kuberc(split(words).1.to_vec());
     let command = program.find_subcommand(before.first()?)?;
     let has = |flag: &str| command.get_arguments().any(|arg| arg.get_long() == Some(flag));
     if !has("kubeconfig") {

@@ -230,6 +230,10 @@ async fn trust_is_that_of_kubectl() {
         base("a server name").args(&["--cluster=named"]),
         base("a wrong server name").args(&["--cluster=misnamed"]),
         base("--tls-server-name").args(&["--cluster=misnamed", "--tls-server-name=api.example.com"]),
+        base("an address as server name").args(&["--tls-server-name=127.0.0.1"]),
+        base("an address in brackets as server name").args(&["--tls-server-name=[127.0.0.1]"]),
+        base("another address in brackets as server name").args(&["--tls-server-name=[::1]"]),
+        base("a name in brackets as server name").args(&["--tls-server-name=[api.example.com]"]),
         base("--server takes the server name away").args(&["--cluster=misnamed", "--server=https://{a}"]),
     ])
     .await;

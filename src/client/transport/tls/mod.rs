@@ -4,6 +4,7 @@ mod identity;
 mod public_key;
 pub(super) mod trust;
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use hyper_rustls::{FixedServerNameResolver, HttpsConnector, HttpsConnectorBuilder};
@@ -45,9 +46,7 @@ impl Tls {
             Some(identity) => builder.with_client_cert_resolver(Arc::new(identity)),
             None => builder.with_no_client_auth(),
         };
-        let server_name = config.tls_server_name.clone().map(ServerName::try_from).transpose();
-        let server_name =
-            server_name.map_err(|_| Diagnostic::general("`tls-server-name` is neither a host name nor an address"))?;
+        let server_name = config.tls_server_name.clone().map(server_name).transpose()?;
         Ok(Self { config: tls, server_name })
     }
 
@@ -62,6 +61,16 @@ impl Tls {
         }
         builder.enable_http1().wrap_connector(connector)
     }
+}
+
+/// Reads `tls-server-name`. As in Go, an address may have brackets (`Certificate.VerifyHostname`).
+fn server_name(text: String) -> Result<ServerName<'static>, Diagnostic> {
+    let inside = text.strip_prefix('[').and_then(|text| text.strip_suffix(']'));
+    if let Some(address) = inside.and_then(|inside| inside.parse::<IpAddr>().ok()) {
+        return Ok(ServerName::from(address));
+    }
+    ServerName::try_from(text)
+        .map_err(|_| Diagnostic::general("`tls-server-name` is neither a host name nor an address"))
 }
 
 /// Trusts what the system trusts, through its own verifier.

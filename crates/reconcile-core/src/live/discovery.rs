@@ -266,10 +266,13 @@ impl Discovery {
 
 /// The API groups of Kubernetes that have no kinds in the table of built-in types: those whose kinds store no objects, those that are off by
 /// default, and one that was removed.
-const OTHER_GROUPS: [&str; 5] = [
+const OTHER_GROUPS: [&str; 8] = [
+    "admission.k8s.io",
+    "apidiscovery.k8s.io",
     "authentication.k8s.io",
     "authorization.k8s.io",
     "extensions",
+    "imagepolicy.k8s.io",
     "internal.apiserver.k8s.io",
     "storagemigration.k8s.io",
 ];

@@ -1,9 +1,12 @@
 //! Versions of kinds that Kubernetes has removed: the Deprecated API Migration Guide
-//! (<https://kubernetes.io/docs/reference/using-api/deprecation-guide/>), release by release.
+//! (<https://kubernetes.io/docs/reference/using-api/deprecation-guide/>), release by release, and for what it leaves out,
+//! `APILifecycleRemoved` in `k8s.io/api` (`zz_generated.prerelease-lifecycle.go` of 1.37), by which the server of that release stops
+//! serving it (`pkg/server/deleted_kinds.go` of `k8s.io/apiserver`).
 
 use structured_merge::GroupVersionKind;
 
 const FLOW: &[&str] = &["FlowSchema", "PriorityLevelConfiguration"];
+const POLICIES: &[&str] = &["ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"];
 const WEBHOOKS: &[&str] = &["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"];
 const REVIEWS: &[&str] =
     &["LocalSubjectAccessReview", "SelfSubjectAccessReview", "SelfSubjectRulesReview", "SubjectAccessReview"];
@@ -12,7 +15,11 @@ const SCALER: &[&str] = &["HorizontalPodAutoscaler"];
 
 /// The release that removed a version of some kinds, the version, the kinds, and the version to write instead; empty if the kinds are
 /// gone. The newest release first, as in the guide.
-static REMOVED: [(&str, &str, &[&str], &str); 29] = [
+static REMOVED: [(&str, &str, &[&str], &str); 33] = [
+    ("1.37", "networking.k8s.io/v1beta1", &["IPAddress", "ServiceCIDR"], "networking.k8s.io/v1"),
+    ("1.37", "storage.k8s.io/v1beta1", &["VolumeAttributesClass"], "storage.k8s.io/v1"),
+    ("1.34", "admissionregistration.k8s.io/v1beta1", POLICIES, "admissionregistration.k8s.io/v1"),
+    ("1.33", "authentication.k8s.io/v1beta1", &["SelfSubjectReview"], "authentication.k8s.io/v1"),
     ("1.32", "flowcontrol.apiserver.k8s.io/v1beta3", FLOW, "flowcontrol.apiserver.k8s.io/v1"),
     ("1.29", "flowcontrol.apiserver.k8s.io/v1beta2", FLOW, "flowcontrol.apiserver.k8s.io/v1"),
     ("1.27", "storage.k8s.io/v1beta1", &["CSIStorageCapacity"], "storage.k8s.io/v1"),
@@ -23,7 +30,7 @@ static REMOVED: [(&str, &str, &[&str], &str); 29] = [
     ("1.25", "discovery.k8s.io/v1beta1", &["EndpointSlice"], "discovery.k8s.io/v1"),
     ("1.25", "events.k8s.io/v1beta1", &["Event"], "events.k8s.io/v1"),
     ("1.25", "node.k8s.io/v1beta1", &["RuntimeClass"], "node.k8s.io/v1"),
-    ("1.25", "policy/v1beta1", &["PodDisruptionBudget"], "policy/v1"),
+    ("1.25", "policy/v1beta1", &["Eviction", "PodDisruptionBudget"], "policy/v1"),
     ("1.25", "policy/v1beta1", &["PodSecurityPolicy"], ""),
     ("1.22", "admissionregistration.k8s.io/v1beta1", WEBHOOKS, "admissionregistration.k8s.io/v1"),
     ("1.22", "apiextensions.k8s.io/v1beta1", &["CustomResourceDefinition"], "apiextensions.k8s.io/v1"),
@@ -44,8 +51,13 @@ static REMOVED: [(&str, &str, &[&str], &str); 29] = [
     ),
     ("1.16", "extensions/v1beta1", &["NetworkPolicy"], "networking.k8s.io/v1"),
     ("1.16", "extensions/v1beta1", &["DaemonSet", "Deployment", "ReplicaSet"], "apps/v1"),
-    ("1.16", "apps/v1beta2", &["DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"], "apps/v1"),
-    ("1.16", "apps/v1beta1", &["Deployment", "ReplicaSet", "StatefulSet"], "apps/v1"),
+    (
+        "1.16",
+        "apps/v1beta2",
+        &["ControllerRevision", "DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"],
+        "apps/v1",
+    ),
+    ("1.16", "apps/v1beta1", &["ControllerRevision", "Deployment", "ReplicaSet", "StatefulSet"], "apps/v1"),
     ("1.16", "extensions/v1beta1", &["PodSecurityPolicy"], ""),
 ];
 
@@ -74,12 +86,36 @@ mod tests {
                 let old = GroupVersionKind::new(removed, kind);
                 assert!(builtin_kind(&old).is_none(), "{old:?}");
                 let new = GroupVersionKind::new(write, kind);
-                let is_review = kind.ends_with("Review");
-                assert!(write.is_empty() || is_review || builtin_kind(&new).is_some(), "{new:?}");
+                // These store no objects.
+                let is_request = kind.ends_with("Review") || *kind == "Eviction";
+                assert!(write.is_empty() || is_request || builtin_kind(&new).is_some(), "{new:?}");
                 assert!(removal(&old).is_some_and(|advice| advice.contains(by) && advice.contains(write)));
             }
         }
         assert_eq!(removal(&GroupVersionKind::new("extensions/v1beta1", "Job")), None);
-        assert_eq!(removal(&GroupVersionKind::new("networking.k8s.io/v1beta1", "IPAddress")), None);
+        // 1.40 will remove it.
+        assert_eq!(
+            removal(&GroupVersionKind::new("admissionregistration.k8s.io/v1beta1", "MutatingAdmissionPolicy")),
+            None
+        );
+    }
+
+    #[test]
+    fn the_release_is_that_of_the_types_of_kubernetes() {
+        for (api_version, kind, release) in [
+            ("admissionregistration.k8s.io/v1beta1", "ValidatingAdmissionPolicy", "1.34"),
+            ("admissionregistration.k8s.io/v1beta1", "ValidatingAdmissionPolicyBinding", "1.34"),
+            ("networking.k8s.io/v1beta1", "IPAddress", "1.37"),
+            ("networking.k8s.io/v1beta1", "ServiceCIDR", "1.37"),
+            ("networking.k8s.io/v1beta1", "Ingress", "1.22"),
+            ("storage.k8s.io/v1beta1", "VolumeAttributesClass", "1.37"),
+            ("apps/v1beta1", "ControllerRevision", "1.16"),
+            ("apps/v1beta2", "ControllerRevision", "1.16"),
+            ("policy/v1beta1", "Eviction", "1.25"),
+            ("authentication.k8s.io/v1beta1", "SelfSubjectReview", "1.33"),
+        ] {
+            let advice = removal(&GroupVersionKind::new(api_version, kind)).unwrap_or_default();
+            assert!(advice.starts_with(&format!("Kubernetes {release} removed ")), "{kind}: {advice}");
+        }
     }
 }

@@ -17,4 +17,4 @@ pub use visible::{
 };
 #[cfg(test)]
 pub(crate) use yaml::tests as any_yaml;
-pub use yaml::{yaml, yaml_by_name, yaml_in_order};
+pub use yaml::{yaml, yaml_by_name, yaml_in_order, yaml_with_words};

@@ -32,6 +32,12 @@ pub fn yaml_by_name(value: &Value) -> String {
     document(&node)
 }
 
+/// Returns a value as lines that are for people and not to be read again: what `words` returns for a part of it is in the place of that part,
+/// without quotes. The keys of objects are sorted.
+pub fn yaml_with_words(value: &Value, words: &impl Fn(&Value) -> Option<String>) -> String {
+    document(&Node::with_words(value, words))
+}
+
 /// Returns a value of a type of ours as a document with a line end, its fields in the order in which the type serializes them.
 pub fn yaml_in_order<T: Serialize>(value: &T) -> String {
     // JSON refuses only maps whose keys are not strings and more than 127 levels, and no such type has them.
@@ -46,13 +52,24 @@ enum Node<'v> {
     Map(#[serde(deserialize_with = "in_order")] Vec<(Cow<'v, str>, Self)>),
     List(Vec<Self>),
     Scalar(Cow<'v, Value>),
+    /// Words in the place of a value.
+    #[serde(skip)]
+    Words(String),
 }
 
 impl<'v> From<&'v Value> for Node<'v> {
     fn from(value: &'v Value) -> Self {
+        Self::with_words(value, &|_| None)
+    }
+}
+
+impl<'v> Node<'v> {
+    fn with_words(value: &'v Value, words: &impl Fn(&Value) -> Option<String>) -> Self {
+        let inner = |value| Self::with_words(value, words);
         match value {
-            Value::Object(map) => Self::Map(map.iter().map(|(key, value)| (key.into(), value.into())).collect()),
-            Value::Array(items) => Self::List(items.iter().map(Self::from).collect()),
+            _ if let Some(words) = words(value) => Self::Words(words),
+            Value::Object(map) => Self::Map(map.iter().map(|(key, value)| (key.into(), inner(value))).collect()),
+            Value::Array(items) => Self::List(items.iter().map(inner).collect()),
             scalar => Self::Scalar(Cow::Borrowed(scalar)),
         }
     }
@@ -69,7 +86,7 @@ impl Node<'_> {
                 }
             }
             Self::List(items) => items.iter_mut().for_each(Self::move_names),
-            Self::Scalar(_) => {}
+            Self::Scalar(_) | Self::Words(_) => {}
         }
     }
 }
@@ -159,6 +176,7 @@ fn scalar(text: &mut String, node: &Node<'_>, indent: usize) {
     match node {
         Node::Map(_) => text.push_str("{}"),
         Node::List(_) => text.push_str("[]"),
+        Node::Words(words) => text.push_str(words),
         Node::Scalar(value) => match &**value {
             Value::String(content) if is_block(content) => block(text, content, indent),
             Value::String(content) => text.push_str(&string(content)),

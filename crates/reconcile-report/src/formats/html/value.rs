@@ -1,6 +1,6 @@
 //! Values, side by side or one above the other: the style sheet decides which, from the same markup.
 
-use reconcile_core::compare::{FieldChange, secret_number};
+use reconcile_core::compare::FieldChange;
 use reconcile_core::manifest::Packed;
 use serde_json::Value;
 use similar::ChangeTag;
@@ -67,7 +67,7 @@ fn long(page: &mut Markup, change: &FieldChange, limits: &Limits) {
         let text = |value: &Value| match certificate::sentences(value) {
             Some(sentences) => sentences.join("\n"),
             None if is_alone(change) => yaml(value),
-            None => block(&shown(value)),
+            None => block(value),
         };
         value.as_deref().map(text).unwrap_or_default()
     };
@@ -120,16 +120,7 @@ pub(super) fn whole(page: &mut Markup, text: &str, limits: &Limits) {
 
 /// A value as YAML, in which secrets are replaced by their numbers, and certificates are summarised.
 pub(super) fn yaml(value: &Value) -> String {
-    block(&shown(&summarised(value)))
-}
-
-fn shown(value: &Value) -> Value {
-    match value {
-        Value::Object(_) if secret_number(value).is_some() => inline(value).into(),
-        Value::Object(map) => map.iter().map(|(name, value)| (name.clone(), shown(value))).collect(),
-        Value::Array(items) => items.iter().map(shown).collect(),
-        other => other.clone(),
-    }
+    block(&summarised(value))
 }
 
 /// Lines around a change, on both sides; one side is enough if the sides are one above the other.

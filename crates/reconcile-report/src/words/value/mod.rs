@@ -10,7 +10,7 @@ pub(crate) mod structured;
 pub(crate) mod word_diff;
 
 use reconcile_core::compare::{Class, FieldChange, secret_number};
-use reconcile_core::text::yaml;
+use reconcile_core::text::yaml_with_words;
 use serde_json::Value;
 
 /// Longest value that is shown on the line of its path, in characters.
@@ -28,8 +28,8 @@ pub(crate) fn inline(value: &Value) -> String {
 pub(crate) fn inline_in_list(value: &Value) -> String {
     match value {
         Value::Object(map) => {
-            if let Some(number) = secret_number(value) {
-                return format!("(secret {number})");
+            if let Some(secret) = secret(value) {
+                return secret;
             }
             let fields: Vec<String> =
                 map.iter().map(|(name, value)| format!("{}: {}", key(name), inline_in_list(value))).collect();
@@ -40,6 +40,11 @@ pub(crate) fn inline_in_list(value: &Value) -> String {
         // Three dots stand for an omission.
         other => other.to_string().replace('…', "\\u2026"),
     }
+}
+
+/// The words in the place of a secret value: `(secret #1)`.
+fn secret(value: &Value) -> Option<String> {
+    secret_number(value).map(|number| format!("(secret {number})"))
 }
 
 fn key(name: &str) -> String {
@@ -88,7 +93,7 @@ pub(crate) fn is_long(value: &Value) -> bool {
 pub(crate) fn block(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
-        Value::Object(_) | Value::Array(_) => yaml(value),
+        Value::Object(_) | Value::Array(_) if secret_number(value).is_none() => yaml_with_words(value, &secret),
         other => inline(other),
     }
 }
@@ -115,6 +120,18 @@ mod tests {
         let desired = block(&json!("a\nb\n"));
         let ending = groups(&live, &desired).into_iter().flatten().last();
         assert_eq!(ending, Some((ChangeTag::Insert, "b\\u{a}".into())));
+    }
+
+    #[test]
+    fn secret_values_are_words_on_a_line_and_in_lines() {
+        let secret = json!({"redacted": "#5"});
+        let item = json!({"name": secret, "port": 80, "note": "(secret #5)", "more": [secret, "a"]});
+        assert_eq!(
+            block(&json!([item])),
+            "- more:\n  - (secret #5)\n  - a\n  name: (secret #5)\n  note: \"(secret #5)\"\n  port: 80\n"
+        );
+        assert_eq!(block(&secret), "(secret #5)");
+        assert_eq!(inline(&item), "{more: [(secret #5), a], name: (secret #5), note: \"(secret #5)\", port: 80}");
     }
 
     #[test]

@@ -120,6 +120,8 @@ fn a_refusal_does_not_hide_them() {
     for command in ["diff", "apply"] {
         let run = ws.reconcile([command, "-f", "."]).exits_with(4);
         assert_eq!(run.object("Endpoints", "ep")["warnings"], json!(expected), "{run}");
+        assert_eq!(run.stdout.matches(&format!("    warning: {}\n", expected[0])).count(), 1, "{run}");
+        assert!(run.stdout.contains("1 warning of the server"), "{run}");
     }
 }
 

@@ -26,12 +26,19 @@ pub fn outcome(object: &ObjectReport) -> Styled {
         None | Some(Label { role: Role::Error, .. }) => Styled::new(),
         Some(Label { word, role }) => {
             let mut text = line(object, word, role, String::new());
-            for note in &object.details.notes {
-                text.line(Role::Note, format!("{MARGIN}warning: {note}"));
-            }
+            text.append(noted(&object.details.notes));
             text
         }
     }
+}
+
+/// The lines with what was noted during the turn of an object.
+fn noted(notes: &[String]) -> Styled {
+    let mut text = Styled::new();
+    for note in notes {
+        text.line(Role::Note, format!("{MARGIN}warning: {note}"));
+    }
+    text
 }
 
 /// The progress line about one object that is done, with the time; `None` if there was nothing to do.
@@ -86,6 +93,8 @@ fn one_left(object: &ObjectReport, view: &View) -> Styled {
     text.append(sheet.text);
     if object.run.changed_during_run {
         text.append(object_text(object, view));
+    } else {
+        text.append(noted(&object.details.notes));
     }
     text
 }
@@ -96,19 +105,29 @@ fn repeated_error(object: &ObjectReport) -> Option<&Diagnostic> {
     object.messages.error.as_deref().filter(|error| error.details.is_empty() && error.message.starts_with(reason))
 }
 
-/// The words, the reason and the hint about an object that was not changed, if several objects can share them.
-fn said(object: &ObjectReport) -> Option<(&'static str, String, Option<String>)> {
+/// The words, the reason, the hint and the warnings about an object that was not changed.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Said {
+    word: &'static str,
+    cause: String,
+    hint: Option<String>,
+    notes: Vec<String>,
+}
+
+/// Returns what is said about an object that was not changed, if several objects can share it.
+fn said(object: &ObjectReport) -> Option<Said> {
     let Label { word, role: Role::Error } = object.run.outcome.and_then(outcome_label)? else { return None };
     if object.run.changed_during_run {
         return None;
     }
+    let said = |cause, hint| Some(Said { word, cause, hint, notes: object.details.notes.clone() });
     if let Some(SharedDiagnostic::Refused) = SharedDiagnostic::of(object) {
-        return Some((word, ": the user needs more permissions".to_owned(), None));
+        return said(": the user needs more permissions".to_owned(), None);
     }
     match object.messages.error.as_ref().filter(|_| object.diff.action != Action::Unknown) {
-        None => Some((word, cause(object), object.messages.hint.clone())),
+        None => said(cause(object), object.messages.hint.clone()),
         Some(error) if error.details.is_empty() && object.messages.hint.is_none() => {
-            Some((word, format!("{}: {}", cause(object), coded(error)), error.hint.clone()))
+            said(format!("{}: {}", cause(object), coded(error)), error.hint.clone())
         }
         Some(_) => None,
     }
@@ -116,13 +135,14 @@ fn said(object: &ObjectReport) -> Option<(&'static str, String, Option<String>)>
 
 /// `skipped 34 objects: namespace …`
 fn group_left(first: &ObjectReport, group: &[&ObjectReport], view: &View) -> Styled {
-    let Some((word, cause, said)) = said(first) else { return Styled::new() };
+    let Some(Said { word, cause, hint, notes }) = said(first) else { return Styled::new() };
     let mut left = Styled::new().with(Role::Error, format!("{word} "));
     left.push(Role::Name, format!("{} objects", grouped(group.len())));
     left.push(Role::Plain, of_several(&cause));
     let mut sheet = Sheet::new(view);
     sheet.row_with_places(left, group, MARGIN.len());
-    sheet.hints(said, MARGIN.len());
+    sheet.hints(hint, MARGIN.len());
+    sheet.text.append(noted(&notes));
     sheet.text
 }
 

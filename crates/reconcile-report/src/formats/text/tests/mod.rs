@@ -8,7 +8,7 @@ use std::path::Path;
 use reconcile_core::compare::{Action, Conflict, Evidence, FieldChange, ObjectDiff, Replacement};
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::owners::{AuditAnswer, User};
-use reconcile_core::pass::Outcome;
+use reconcile_core::pass::{Outcome, TurnResult};
 use reconcile_core::text::width;
 use serde_json::json;
 
@@ -47,6 +47,25 @@ fn lines_fit_and_nothing_touches() {
         }
         assert!(summary.contains("35 not compared") && summary.contains("3 in sync"), "{summary}");
     }
+}
+
+#[test]
+fn what_the_server_warned_of_is_shown_of_objects_that_it_refused() {
+    let refused = |name: &str, notes: &[&str]| {
+        let mut object = object((APPS, "Deployment"), name, ("web.yaml", 1), fields(Vec::new()));
+        let diagnostic = Diagnostic::new(Code::Failed, "it is denied");
+        let notes = notes.iter().map(|note| (*note).to_owned()).collect();
+        object.settle(&TurnResult { notes, ..TurnResult::failed(diagnostic) });
+        object
+    };
+    let report = |objects| Report::compared(Command::Apply, objects, &FailOn::default());
+    let lines = |objects| {
+        let text = plain(&outcomes::left(&report(objects), &view(100)));
+        text.lines().filter(|line| *line == "    warning: this is watched").count()
+    };
+    assert_eq!(lines(vec![refused("a", &["this is watched"])]), 1);
+    assert_eq!(lines(vec![refused("a", &["this is watched"]), refused("b", &["this is watched"])]), 1, "once for both");
+    assert_eq!(lines(vec![refused("a", &["this is watched"]), refused("b", &[])]), 1);
 }
 
 /// The owner of a change begins in the line of its value or below it, near to it, and is never cut on its left.

@@ -5,10 +5,10 @@ use reconcile_core::compare::Action;
 use reconcile_core::pass::Outcome;
 use reconcile_core::text::visible_line;
 
-use crate::model::{ContextReport, FailClass, Level, ObjectReport, Report, Reports};
+use crate::model::{ContextReport, EXIT_DRIFT, FailClass, Level, ObjectReport, Report, Reports};
 use crate::view::View;
 use crate::words::describe;
-use crate::words::findings::{Finding, of_object, of_run, own_location};
+use crate::words::findings::{Finding, UNMANAGED_OBJECT, WARNING, of_object, of_run, own_location};
 use crate::words::label::LEFT;
 use crate::words::parts::has_parts;
 use crate::words::sentence::location;
@@ -37,7 +37,11 @@ fn suite(one: &ContextReport, view: &View) -> TestSuite {
     let errors: Vec<Finding<'_>> = of_run(one).into_iter().filter(|found| found.level == Level::Error).collect();
     // A run that ended before it looked at any object has to be visible as well.
     if !errors.is_empty() || report.objects.is_empty() && report.exit_code > 1 {
-        suite.add_test_case(case_of_run(report, &errors));
+        suite.add_test_case(case_of_run(report, NonSuccessKind::Error, &errors));
+    } else if report.exit_code == EXIT_DRIFT && report.objects.iter().all(|object| kind(report, object).is_none()) {
+        let is_reason = |found: &Finding<'_>| [WARNING, UNMANAGED_OBJECT].contains(&found.rule);
+        let reasons: Vec<Finding<'_>> = of_run(one).into_iter().filter(is_reason).collect();
+        suite.add_test_case(case_of_run(report, NonSuccessKind::Failure, &reasons));
     }
     for object in &report.objects {
         let found: Vec<Finding<'_>> = of_object(context.as_deref(), object, report.command)
@@ -48,9 +52,10 @@ fn suite(one: &ContextReport, view: &View) -> TestSuite {
     suite
 }
 
-fn case_of_run(report: &Report, errors: &[Finding<'_>]) -> TestCase {
-    let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
-    status.set_type("run").set_message(text(verdict_of(report).sentence)).set_description(lines(errors));
+/// The case for what no object is the reason for.
+fn case_of_run(report: &Report, kind: NonSuccessKind, found: &[Finding<'_>]) -> TestCase {
+    let mut status = TestCaseStatus::non_success(kind);
+    status.set_type("run").set_message(text(verdict_of(report).sentence)).set_description(lines(found));
     let mut case = TestCase::new("the run as a whole", status);
     case.set_classname("kubectl reconcile");
     case
@@ -80,7 +85,8 @@ fn case_of_object(report: &Report, object: &ObjectReport, found: &[Finding<'_>],
     case
 }
 
-/// Writes an object that could not be compared or applied as an error, and drift that fails the run as a failure.
+/// Writes an object that could not be compared or applied as an error, and what fails the run as a failure: drift that `apply` did not
+/// resolve, and warnings of the server.
 fn status(report: &Report, object: &ObjectReport, found: &[Finding<'_>]) -> TestCaseStatus {
     let mut status = match kind(report, object) {
         None if object.is_left_whole() => {
@@ -112,9 +118,10 @@ fn kind(report: &Report, object: &ObjectReport) -> Option<NonSuccessKind> {
     } else {
         classes.iter().any(|class| class.is_in(object))
     };
+    let is_warned_of = classes.contains(&FailClass::Warnings) && FailClass::Warnings.is_in(object);
     if object.is_incomplete() {
         Some(NonSuccessKind::Error)
-    } else if object.is_unready() || fails && object.run.outcome.is_none() {
+    } else if object.is_unready() || is_warned_of || fails && object.run.outcome.is_none() {
         Some(NonSuccessKind::Failure)
     } else {
         None

@@ -363,6 +363,19 @@ impl Report {
         self
     }
 
+    /// The class of `--fail-on` that makes it fail although no object differs; `None` if objects differ, or it does not fail.
+    pub(crate) fn fails_without_differences(&self) -> Option<FailClass> {
+        let is_applied = self.command == Command::Apply && self.objects.iter().all(ObjectReport::is_settled);
+        let differs = !is_applied && self.objects.iter().any(ObjectReport::differs);
+        let is_chosen = |class: &FailClass| self.fail_on.contains(&class.name());
+        let is_found = |class: &FailClass| match class {
+            FailClass::UnmanagedObjects => self.unmanaged.as_ref().is_some_and(|found| !found.is_empty()),
+            _ => self.summary.warnings > 0,
+        };
+        let mut classes = [FailClass::UnmanagedObjects, FailClass::Warnings].into_iter();
+        classes.find(|class| self.verdict == Verdict::Drift && !differs && is_chosen(class) && is_found(class))
+    }
+
     /// Adds the objects that only the base has and that exist, and the number of objects that were left out because their manifests are
     /// those of the base.
     pub fn with_rest_of_base(mut self, dropped: Vec<DroppedObject>, unchanged: Option<usize>) -> Self {

@@ -38,7 +38,8 @@ pub enum Verdict {
     Ready,
     /// `apply`: everything was applied.
     Applied,
-    /// `diff`: something differs, and everything was compared.
+    /// `diff`: something differs, and everything was compared. Also if nothing differs, and `--fail-on` names what was found: unmanaged
+    /// objects, or warnings of the server (those of `apply`, too).
     Drift,
     /// Applied, but not ready; or not ready (`status`).
     NotReady,

@@ -5,13 +5,16 @@ use std::sync::Arc;
 
 use reconcile_core::compare::IgnoredFields;
 use reconcile_core::manifest::Source;
+use reconcile_core::pass::Outcome;
 use serde_json::{Value, json};
 use structured_merge::{FieldPath, ObjectKey};
 
 use super::parsers;
 use super::scenario::{apply, diff, quiet, several, stopped};
 use crate::formats::{FORMATS, Format, Render};
-use crate::model::{BaseInfo, Command, ConfigurationInfo, ContextReport, DroppedObject, Report, Reports};
+use crate::model::{
+    BaseInfo, Command, ConfigurationInfo, ContextReport, DroppedObject, FailClass, FailOn, Report, Reports,
+};
 use crate::theme::plain;
 use crate::view::View;
 use crate::words::describe::left_alone;
@@ -98,6 +101,49 @@ fn a_run_without_differences_is_quiet_everywhere() {
     assert!(!one(named("markdown"), &quiet()).contains("| object |"));
     let suite = parsers::junit(&one(named("junit"), &quiet()));
     assert_eq!((suite.tests, suite.failures, suite.errors), (1, 0, 0));
+}
+
+#[test]
+fn a_gate_that_fails_without_differences_says_so() {
+    let warned = |mut report: Report, of_changes: &[&str], of_reads: &[&str]| {
+        report.fail_on = vec!["warnings"];
+        let of_changes = of_changes.iter().map(|text| (*text).to_owned()).collect();
+        report.with_server_warnings(&of_changes, of_reads.iter().map(|text| (*text).to_owned()).collect())
+    };
+    let failures = |report: &Report| {
+        let suite = parsers::junit(&one(named("junit"), report));
+        (suite.tests, suite.failures, suite.errors)
+    };
+    let deprecated = warned(quiet(), &[], &["v1 Endpoints is deprecated"]);
+    assert_eq!((deprecated.exit_code, failures(&deprecated)), (1, (2, 1, 0)));
+    assert!(one(named("junit"), &deprecated).contains("v1 Endpoints is deprecated"));
+    let title = "### kubectl reconcile diff: warnings of the server\n";
+    assert!(one(named("markdown"), &deprecated).starts_with(title));
+    // A warning about an object is the failure of its case, also if it was applied.
+    let about_object = |command: Command, outcome: Option<Outcome>| {
+        let mut report = Report { command, ..quiet() };
+        report.objects[0].messages.warnings = vec!["this is watched".to_owned()];
+        report.objects[0].run.outcome = outcome;
+        warned(report, &["this is watched"], &[])
+    };
+    for report in [about_object(Command::Diff, None), about_object(Command::Apply, Some(Outcome::Updated))] {
+        assert_eq!((report.exit_code, failures(&report)), (1, (1, 1, 0)));
+    }
+    let several = |reports: Vec<Report>| {
+        let one = |report| ContextReport { context: Some("eu".to_owned()), server: None, report };
+        Reports::of(Command::Diff, reports.into_iter().map(one).collect(), Vec::new())
+    };
+    let both = several(vec![deprecated.clone(), deprecated.clone()]);
+    assert!(all(named("text"), &both).ends_with("2 contexts: 2 with warnings\n"));
+    assert!(all(named("markdown"), &both).starts_with(title));
+    // Differences are more than warnings.
+    let mixed = several(vec![deprecated.clone(), warned(diff("plain"), &[], &["v1 Endpoints is deprecated"])]);
+    assert!(!all(named("markdown"), &mixed).starts_with(title));
+    let gate = FailOn { classes: vec![FailClass::UnmanagedObjects], ..FailOn::default() };
+    let mut report = Report::compared(Command::Diff, quiet().objects, &gate);
+    report = report.with_unmanaged(diff("plain").unmanaged.unwrap(), true);
+    assert_eq!((report.exit_code, failures(&report)), (1, (2, 1, 0)));
+    assert!(one(named("markdown"), &report).starts_with("### kubectl reconcile diff: unmanaged objects\n"));
 }
 
 /// A run that is in sync because of its rules, and of hooks that are left out.

@@ -50,7 +50,7 @@ pub(crate) const EFFECT: Rule = rule(
     "An apply does more than write the fields: Pods restart, stop, or keep what they read before",
 );
 pub(crate) const WARNING: Rule = rule("warning", Level::Note, "A warning for the author of the manifest");
-const UNMANAGED_OBJECT: Rule =
+pub(crate) const UNMANAGED_OBJECT: Rule =
     rule("unmanagedObject", Level::Note, "No manifest, owner or apply set explains the object");
 pub(crate) const DROPPED: Rule =
     rule("dropped", Level::Note, "An object of the base that is no longer in the manifests, and that stays");

@@ -13,7 +13,7 @@ use super::parts::{self, Part};
 use super::sentence::{done, not_done, not_to_do, of_run, readiness_counts, ready, to_do};
 use super::value::number::{grouped, some};
 use crate::model::summary::tally;
-use crate::model::{ApplySetInfo, ClusterInfo, Command, Report, Reports, Summary, Verdict};
+use crate::model::{ApplySetInfo, ClusterInfo, Command, FailClass, Report, Reports, Summary, Verdict};
 use crate::view::View;
 use reconcile_core::compare::FieldChange;
 
@@ -178,14 +178,36 @@ pub(crate) struct VerdictWords {
 
 /// Returns the words for the result of a report. With a base, they say what a change does, and call drift only what differs anyway.
 pub(crate) fn verdict_of(report: &Report) -> VerdictWords {
+    if let Some(class) = report.fails_without_differences() {
+        return without_differences(class);
+    }
     verdict(report.verdict, &parts::of_report(report).unwrap_or_default(), &report.summary)
 }
 
 /// Returns the words for the result of all contexts.
 pub(crate) fn verdict_of_all(reports: &Reports) -> VerdictWords {
+    let mut failing = reports.contexts.iter().map(|one| &one.report).filter(|report| report.verdict == Verdict::Drift);
+    if reports.verdict == Verdict::Drift
+        && let Some(class) = failing.next().and_then(Report::fails_without_differences)
+        && failing.all(|report| report.fails_without_differences() == Some(class))
+    {
+        return without_differences(class);
+    }
     let found: Option<Vec<BTreeSet<Part>>> = reports.contexts.iter().map(|one| parts::of_report(&one.report)).collect();
     let parts = found.into_iter().flatten().flatten().collect();
     verdict(reports.verdict, &parts, &reports.summary.objects)
+}
+
+/// Returns the words for a result with a reason that is no difference.
+fn without_differences(class: FailClass) -> VerdictWords {
+    match class {
+        FailClass::UnmanagedObjects => VerdictWords {
+            heading: "Unmanaged objects",
+            sentence: "unmanaged objects",
+            of_context: "with unmanaged objects",
+        },
+        _ => VerdictWords { heading: "Warnings", sentence: "warnings of the server", of_context: "with warnings" },
+    }
 }
 
 /// Returns the words for a result with these parts and counts. Without parts, differences are drift if something changed in the cluster;

@@ -126,6 +126,38 @@ fn a_refusal_does_not_hide_them() {
 }
 
 #[test]
+fn a_gate_that_fails_without_differences_says_so() {
+    if is_before(33, "Endpoints are not deprecated") {
+        return;
+    }
+    let ws = Workspace::new();
+    for name in ["a", "b", "c", "d", "e", "f"] {
+        ws.write(format!("{name}.yaml"), &ENDPOINTS.replaced("name: ep", &format!("name: {name}")));
+    }
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    let diff = ["diff", "-f", ".", "--fail-on", "warnings"];
+    let markdown = ws.reconcile([&diff[..], &["-o", "markdown"]].concat()).exits_with(1);
+    assert!(markdown.stdout.starts_with("### kubectl reconcile diff: warnings of the server\n"), "{markdown}");
+    let junit = ws.reconcile([&diff[..], &["-o", "junit"]].concat()).exits_with(1);
+    assert!(junit.stdout.contains(r#"failures="1""#), "{junit}");
+    let whole = ws.reconcile(diff).exits_with(1);
+    assert_eq!(whole.report()["summary"]["warnings"], 1, "{whole}");
+    // Each shard reads the kind, and is told of it.
+    let parts = ["0/2", "1/2"].map(|shard| {
+        let run = ws.reconcile([&diff[..], &["--shard", shard]].concat()).exits_with(1);
+        assert!(!run.objects().is_empty(), "{run}");
+        run.report().clone()
+    });
+    ws.write("0.json", &parts[0].to_string());
+    ws.write("1.json", &parts[1].to_string());
+    let merged = ws.reconcile(["report", "merge", "0.json", "1.json", "-o", "json"]).exits_with(1);
+    for field in ["warnings", "verdict"] {
+        assert_eq!(merged.report()[field], whole.report()[field], "{merged}");
+    }
+    assert_eq!(merged.report()["summary"]["warnings"], 1, "{merged}");
+}
+
+#[test]
 fn reads_say_what_kubectl_says() {
     if is_before(33, "Endpoints are not deprecated") {
         return;

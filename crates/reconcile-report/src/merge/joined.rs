@@ -27,9 +27,11 @@ pub(super) fn joined(parts: Vec<MergeInput>, missing: &[Shard]) -> Report {
     let unmatched = unmatched(&reports).filter(|_| missing.is_empty()).unwrap_or_default();
     whole.warnings = ConfigurationInfo::unmatched_warning(&unmatched).into_iter().collect();
     let mut reported = BTreeSet::new();
+    let general = reports.iter().flat_map(Report::general_server_warnings).cloned().collect();
     for report in reports {
         add(&mut whole, report, &mut reported);
     }
+    count_warnings(&mut whole, general);
     pair(&mut whole);
     whole.objects.sort_by_key(|object| object.position.unwrap_or(usize::MAX));
     whole.objects.iter_mut().filter(|object| object.position.is_some()).for_each(|object| object.position = None);
@@ -37,6 +39,19 @@ pub(super) fn joined(parts: Vec<MergeInput>, missing: &[Shard]) -> Report {
         unmanaged.sort_by_key(UnmanagedObject::key);
     }
     with_missing(whole, missing)
+}
+
+/// Counts the warnings of the server as one run does: those that it gives to each shard once, and not beside the object that has one.
+fn count_warnings(whole: &mut Report, mut general: BTreeSet<String>) {
+    for object in &whole.objects {
+        for warning in &object.messages.warnings {
+            if general.remove(warning) {
+                whole.warnings.retain(|other| other != warning);
+            }
+        }
+    }
+    let of_objects: usize = whole.objects.iter().map(|object| object.messages.server_warnings).sum();
+    whole.summary.warnings = of_objects.saturating_add(general.len());
 }
 
 /// Shows a generated object and its former one as one that are in different shards. The hidden values of different runs cannot be compared,

@@ -113,6 +113,27 @@ fn the_shards_of_a_run_become_the_run() {
     assert!(!render(&together.into(), &View::default()).contains("\"place\""));
 }
 
+/// Each shard reads a kind in a version that is deprecated, and one is told of it for an object.
+#[test]
+fn warnings_of_the_server_are_counted_as_in_one_run() {
+    let deprecated = "v1 Endpoints is deprecated";
+    let mut parts = shards(3);
+    for (number, part) in parts.iter_mut().enumerate() {
+        part["warnings"] = json!([format!("ours {number}"), "ours", deprecated]);
+        part["summary"]["warnings"] = json!(1);
+    }
+    let together = whole(&parts);
+    let warnings = ["ours 0", "ours", deprecated, "ours 1", "ours 2"];
+    assert_eq!((together.summary.warnings, together.warnings), (1, warnings.map(ToOwned::to_owned).to_vec()));
+
+    parts[1]["objects"][0]["warnings"] = json!([deprecated, "of the object"]);
+    parts[1]["objects"][0]["serverWarnings"] = json!(2);
+    (parts[1]["warnings"], parts[1]["summary"]["warnings"]) = (json!(["ours 1", "ours"]), json!(2));
+    let together = whole(&parts);
+    let warnings = ["ours 0", "ours", "ours 1", "ours 2"];
+    assert_eq!((together.summary.warnings, together.warnings), (2, warnings.map(ToOwned::to_owned).to_vec()));
+}
+
 #[test]
 fn one_report_alone_stays_what_it_is() {
     let alone = report(None, "inSync", 0, &[("a".into(), 0)]);

@@ -89,7 +89,7 @@ pub struct Report {
     /// Objects that no manifest, owner or apply set explains, if they were searched for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unmanaged: Option<Vec<UnmanagedObject>>,
-    /// Warnings about the run as a whole.
+    /// Warnings about the run as a whole. Those of the server come last.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
     /// Errors in the input or of the run as a whole.
@@ -351,16 +351,23 @@ impl Report {
         }
         of_reads.retain(|text| !self.warnings.contains(text));
         // The parent of an apply set is named before what the server says of it.
-        let is_of_server = |warning: &&String| of_changes.iter().any(|text| warning.ends_with(text.as_str()));
-        let general = self.warnings.iter().filter(is_of_server).count();
-        self.summary.warnings = count.saturating_add(general).saturating_add(of_reads.len());
-        self.warnings.extend(of_reads);
+        let is_general = |warning: &mut String| of_changes.iter().any(|text| warning.ends_with(text.as_str()));
+        let general: Vec<String> = self.warnings.extract_if(.., is_general).collect();
+        self.summary.warnings = count.saturating_add(general.len()).saturating_add(of_reads.len());
+        self.warnings.extend(general.into_iter().chain(of_reads));
         let is_chosen = self.fail_on.contains(&FailClass::Warnings.name());
         if is_chosen && self.summary.warnings > 0 && self.verdict <= Verdict::Drift {
             self.verdict = Verdict::Drift;
             self.exit_code = self.verdict.exit_code(false);
         }
         self
+    }
+
+    /// The warnings of the server about the run as a whole.
+    pub(crate) fn general_server_warnings(&self) -> &[String] {
+        let of_objects: usize = self.objects.iter().map(|object| object.messages.server_warnings).sum();
+        let count = self.summary.warnings.saturating_sub(of_objects);
+        self.warnings.get(self.warnings.len().saturating_sub(count)..).unwrap_or_default()
     }
 
     /// The class of `--fail-on` that makes it fail although no object differs; `None` if objects differ, or it does not fail.

@@ -112,24 +112,29 @@ impl<'a> OwnRun<'a> {
     }
 }
 
+/// The reason why a write was refused as a dry run, and what the server warned of.
+type Tried = (Option<Diagnostic>, Vec<String>);
+
 /// Tries each write as a dry run. One that is refused, or would change a value, cannot be handed over.
 async fn try_all(items: &mut [OwnItem], comparison: &Comparison<'_>, recipient: &Recipient<'_>) {
     let tries = items.iter().map(async |OwnItem { target, decision, handover }| {
         let owners = handover.as_ref().ok()?.owners.as_ref()?;
         let live = decision.live_object()?;
         let giver = Giver::of(comparison, recipient, target).ok().filter(|_| !comparison.interrupt.is_set())?;
-        match giver.attempt(&live.current.object, owners).await {
+        let refused = match giver.attempt(&live.current.object, owners).await {
             Ok(()) => None,
             // Somebody changed it meanwhile: the write compares it again.
             Err(Failed::Refused(error)) if is_conflict(&error) => None,
             Err(failed) => Some(giver.diagnostic(failed, &live.current.object)),
-        }
+        };
+        Some((refused, giver.new_warnings(decision)))
     });
-    let results: Vec<Option<Diagnostic>> = futures::stream::iter(tries).buffered(IN_FLIGHT).collect().await;
-    for (item, refused) in items.iter_mut().zip(results) {
+    let results: Vec<Option<Tried>> = futures::stream::iter(tries).buffered(IN_FLIGHT).collect().await;
+    for (item, (refused, warnings)) in items.iter_mut().zip(results).filter_map(|(item, tried)| Some((item, tried?))) {
         if let Some(refused) = refused {
             item.handover = Err(refused);
         }
+        item.decision.warnings.extend(warnings);
     }
 }
 
@@ -195,14 +200,19 @@ impl<'a> Giver<'a> {
     async fn give(&self, shown: &Decision, handover: &Handover) -> (TurnResult, Option<Again>) {
         let mut again = None;
         let result = self.written(shown, handover, &mut again).await;
-        let warnings = self.warnings.take().into_iter();
-        let notes = warnings.map(|text| shown_warning_about(self.target, shown.live(), text));
-        let new: Vec<String> = notes.filter(|text| !shown.warnings.contains(text)).collect();
+        let notes = self.new_warnings(shown);
         let result = match result {
             Ok(outcome) => outcome.into(),
             Err(error) => TurnResult::failed(error),
         };
-        (TurnResult { notes: new, ..result }, again)
+        (TurnResult { notes, ..result }, again)
+    }
+
+    /// Takes the warnings of the server, as far as they were not shown.
+    fn new_warnings(&self, shown: &Decision) -> Vec<String> {
+        let warnings = self.warnings.take().into_iter();
+        let notes = warnings.map(|text| shown_warning_about(self.target, shown.live(), text));
+        notes.filter(|text| !shown.warnings.contains(text)).collect()
     }
 
     /// Writes the owners until nothing is left to give. The last comparison after the one that was shown is left in `again`.

@@ -126,6 +126,25 @@ fn a_refusal_does_not_hide_them() {
 }
 
 #[test]
+fn own_shows_and_counts_them() {
+    let ws = watched();
+    let map = "{apiVersion: v1, kind: ConfigMap, metadata: {name: it}, data: {a: b}}";
+    ws.stdin(map).kubectl(["create", "-f", "-"]).exits_with(0);
+    ws.write("it.yaml", map);
+    for (flags, code) in [(&["--dry-run"][..], 1), (&[], 0)] {
+        let run = ws.reconcile([&["own", "-f", "."], flags].concat()).exits_with(code);
+        assert_eq!(run.object("ConfigMap", "it")["serverWarnings"], 1, "{run}");
+        assert_eq!(run.stdout.matches("this is watched").count(), 1, "{run}");
+        assert!(run.stdout.contains("\n1 warning of the server\n"), "{run}");
+    }
+    // A comparison that asks nothing is told nothing, and the dry run of the handover is.
+    let other = ["apply", "--server-side", "--field-manager=other", "-f", "it.yaml"];
+    ws.kubectl(other).exits_with(0);
+    let run = ws.reconcile(["own", "-f", ".", "--release=other", "--dry-run"]).exits_with(1);
+    assert_eq!(run.object("ConfigMap", "it")["serverWarnings"], 1, "{run}");
+}
+
+#[test]
 fn a_gate_that_fails_without_differences_says_so() {
     if is_before(33, "Endpoints are not deprecated") {
         return;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use reconcile_core::owners::Transfer;
 use structured_merge::FieldPath;
 
+use super::describe::server_warnings;
 use super::sentence::of_run;
 use super::users::{listed_managers, of_owner, quoted};
 use super::value::number::{counted, some};
@@ -88,7 +89,8 @@ pub(crate) fn result(report: &Report) -> (Vec<String>, Vec<String>) {
     let not_done: Vec<String> = differing.into_iter().chain(left).collect();
     let not_done = (!not_done.is_empty()).then(|| format!("not done: {}", not_done.join(", ")));
     let sentences = [Some(of_run(report, &sentence)), not_done].into_iter().flatten().collect();
-    (sentences, report.configuration.iter().map(ToString::to_string).collect())
+    let configuration = report.configuration.as_ref().map(ToString::to_string);
+    (sentences, server_warnings(&report.summary).into_iter().chain(configuration).collect())
 }
 
 #[cfg(test)]

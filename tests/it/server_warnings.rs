@@ -18,7 +18,7 @@ metadata: {name: $NS-watched}
 spec:
   matchConstraints:
     namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: $NS}}
-    resourceRules: [{apiGroups: ['*'], apiVersions: ['*'], operations: [CREATE, UPDATE, DELETE], resources: [configmaps, jobs]}]
+    resourceRules: [{apiGroups: ['*'], apiVersions: ['*'], operations: [CREATE, UPDATE, DELETE], resources: [configmaps, jobs, secrets]}]
   validations: [{expression: 'false', message: this is watched}]
 ---
 apiVersion: admissionregistration.k8s.io/v1
@@ -123,6 +123,49 @@ fn a_refusal_does_not_hide_them() {
         assert_eq!(run.stdout.matches(&format!("    warning: {}\n", expected[0])).count(), 1, "{run}");
         assert!(run.stdout.contains("1 warning of the server"), "{run}");
     }
+}
+
+/// The lines of a run that warn of an object.
+fn lines<'r>(run: &'r Run, ws: &Workspace, object: &str) -> Vec<&'r str> {
+    let start = ws.fill_in(&format!("warning: {object}: "));
+    run.stderr.lines().map(str::trim_end).filter(|line| line.starts_with(&start)).collect()
+}
+
+#[test]
+fn commands_that_do_not_show_objects_report_them_with_their_objects() {
+    let ws = watched();
+    let map =
+        |name: &str| format!("{{apiVersion: v1, kind: ConfigMap, metadata: {{name: {name}}}, data: {{a: ours}}}}\n");
+    let secret = "{apiVersion: v1, kind: Secret, metadata: {name: key}, data: {a: b3Vycw==}}";
+    ws.write("app/all.yaml", &format!("{}---\n{}---\n{secret}", map("it"), map("other")));
+    ws.write("app/kustomization.yaml", "resources: [all.yaml]\n");
+    ws.reconcile(["apply", "-f", "app/all.yaml"]).exits_with(0);
+    for object in ["configmap/it", "configmap/other", "secret/key"] {
+        ws.patch_as("kubectl-edit", object, &json!({"data": {"a": "dGhlaXJz"}}));
+    }
+    let pull = |flags: &[&str]| ws.reconcile([&["pull", "--dry-run"], flags].concat()).exits_with(1);
+    let diff = ws.reconcile(["diff", "-f", "app/all.yaml"]).exits_with(1);
+    let suggestions = ws.reconcile(["diff", "-f", "app/all.yaml", "--suggest-ignores"]).exits_with(1);
+    for run in [pull(&["-f", "app/all.yaml"]), pull(&["-k", "app"]), suggestions] {
+        for (kind, name) in [("ConfigMap", "it"), ("ConfigMap", "other"), ("Secret", "key")] {
+            let about = ws.fill_in(&format!("{kind} $NS/{name}"));
+            let as_in_diff = diff.object(kind, name)["warnings"][0].as_str().unwrap();
+            assert_eq!(lines(&run, &ws, &about), [format!("warning: {about}: {as_in_diff}")], "{run}");
+        }
+    }
+    let chosen = pull(&["-f", "app/all.yaml", "--object=ConfigMap/it", "-o", "json"]);
+    let document: Value = serde_json::from_str(&chosen.stdout).unwrap();
+    let [warning] = document["warnings"].as_array().unwrap().as_slice() else { panic!("one warning: {chosen}") };
+    let warning = warning.as_str().unwrap();
+    assert!(warning.starts_with(&ws.fill_in("ConfigMap $NS/it: Validation failed")), "{chosen}");
+
+    let user = ws.as_user("admin");
+    let resolve =
+        |answers: &str| user.stdin(answers).on_terminal().reconcile(["resolve", "-f", "app/all.yaml", "--color=never"]);
+    let run = resolve("a\ns\ns\ny\n").exits_with(1);
+    // The line follows one of the progress on the terminal.
+    assert_eq!(run.stderr.matches(&ws.fill_in("warning: ConfigMap $NS/it: ")).count(), 1, "{run}");
+    assert!(run.stdout.contains("updated ConfigMap") && run.stdout.contains("1 warning of the server"), "{run}");
 }
 
 #[test]

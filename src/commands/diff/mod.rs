@@ -256,6 +256,7 @@ impl ContextCommand for Diff<'_> {
         output.warn(report);
         let ignore = &self.settings.ignore;
         if self.args.suggest_ignores {
+            output.terminal.warn(text::object_warnings(&report.objects, &output.view));
             return output.terminal.data(&suggestion(&self.settings.configuration, ignore, report));
         }
         output.text(&text::findings(report, &output.view))?;

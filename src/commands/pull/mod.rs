@@ -12,6 +12,7 @@ use reconcile_core::compare::Class;
 use reconcile_core::pull::{ObjectName, Selection};
 use reconcile_core::rules::{FieldPattern, Glob};
 use reconcile_report::formats::json as as_json;
+use reconcile_report::formats::text;
 use reconcile_report::pull::PullReport;
 use reconcile_report::{ClassInfo, Failure, Role};
 
@@ -190,7 +191,11 @@ async fn report(
         collected.receive(Event::Compared(new, &decision));
     }
     warnings.extend(pass.warnings().iter().cloned());
-    warnings.extend(run.server.cluster.warned_of_reads());
+    let cluster = &run.server.cluster;
+    let of_objects = collected.server_warnings(&selection, &cluster.warned_of_changes());
+    let is_of_object = |text: &String| of_objects.iter().any(|(_, warning)| warning == text);
+    warnings.extend(cluster.warned_of_reads().into_iter().filter(|text| !is_of_object(text)));
+    warnings.extend(of_objects.iter().map(|(key, warning)| text::about(key, warning)));
     pass.end();
     let target = args.input.kustomize.as_deref().map(|directory| OverlayTarget { directory, allowed });
     let mut pulling = Pulling::of(collected, &selection, target);

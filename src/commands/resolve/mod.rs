@@ -12,7 +12,7 @@ use reconcile_core::compare::{Action, EvidenceMode, Policy, RemoveAdded};
 use reconcile_core::resolve::{Choice, Decisions};
 use reconcile_report::formats::text::{self, outcomes};
 use reconcile_report::resolve::questions;
-use reconcile_report::{Command, EXIT_DRIFT, EXIT_SUCCESS, FailOn, Failure, Report, Role, View};
+use reconcile_report::{Command, EXIT_DRIFT, EXIT_SUCCESS, FailOn, Failure, ObjectReport, Report, Role, View};
 
 use self::decided::{LastAnswer, agreed, drafts, write};
 use self::pass::ResolvePass;
@@ -124,6 +124,10 @@ async fn resolve(args: &ResolveArgs, program: &Program, pass: &ResolvePass<'_, '
         let _ = output.text(&text::summary(&report, &View { is_headed: true, ..output.view.clone() }));
         return Ok(report.exit_code);
     }
+    let mut said = report.warnings.clone();
+    let warnings = warnings_of_compared(&report, output);
+    output.terminal.warn(&warnings);
+    said.extend(warnings);
     let compared = not_compared(report, program, output);
     let rule_file = RuleFile::of(program, &settings.configuration, &args.input);
     let expected_set = settings.configuration.expect.apply_set();
@@ -150,9 +154,18 @@ async fn resolve(args: &ResolveArgs, program: &Program, pass: &ResolvePass<'_, '
         }
     };
     let before = before.max(write(&drafts, &mut decisions, output));
-    let after =
-        if decisions.applied().next().is_some() { applied(pass, &decisions, output).await? } else { EXIT_SUCCESS };
+    let after = if decisions.applied().next().is_some() {
+        applied(pass, &decisions, &said, output).await?
+    } else {
+        EXIT_SUCCESS
+    };
     Ok(before.max(after).max(skipped(&decisions)))
+}
+
+/// The warnings about objects that were compared, and are shown by their differences alone.
+fn warnings_of_compared(report: &Report, output: &Output) -> Vec<String> {
+    let is_compared = |object: &&ObjectReport| object.diff.action != Action::Unknown;
+    text::object_warnings(report.objects.iter().filter(is_compared), &output.view)
 }
 
 /// Shows the objects that could not be compared. Returns the exit code that follows from them.
@@ -180,9 +193,16 @@ fn skipped(decisions: &Decisions) -> u8 {
     if is_skipped { EXIT_DRIFT } else { EXIT_SUCCESS }
 }
 
-/// Applies what was chosen, and shows the outcome. Returns the exit code of the pass.
-async fn applied(pass: &ResolvePass<'_, '_>, decisions: &Decisions, output: &Output) -> Result<u8, Failure> {
+/// Applies what was chosen, and shows the outcome, with the warnings that were not `said` before. Returns the exit code of the pass.
+async fn applied(
+    pass: &ResolvePass<'_, '_>,
+    decisions: &Decisions,
+    said: &[String],
+    output: &Output,
+) -> Result<u8, Failure> {
     let report = Box::pin(pass.apply(decisions)).await?;
+    let is_new = |warning: &String| !said.iter().any(|said| said.ends_with(warning.as_str()));
+    output.terminal.warn(report.warnings.iter().cloned().chain(warnings_of_compared(&report, output)).filter(is_new));
     let _ = output.text(&outcomes::left(&report, &output.view));
     let _ = output.text(&text::summary(&report, &View { is_headed: true, ..output.view.clone() }));
     Ok(report.exit_code)

@@ -87,7 +87,9 @@ impl ResolvePass<'_, '_> {
             object.diff.ignored.clear();
             object.diff.notes.unmanaged = UnmanagedCount::default();
         }
-        let report = Report::compared(Command::Apply, objects, &FailOn::default());
+        let cluster = &run.server.cluster;
+        let report = Report::compared(Command::Apply, objects, &FailOn::default())
+            .with_server_warnings(&cluster.warned_of_changes(), cluster.warned_of_reads());
         Ok(if run.interrupt.is_set() { report.interrupted() } else { report })
     }
 }

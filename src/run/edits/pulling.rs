@@ -1,17 +1,17 @@
 //! `pull`: the objects that were compared, the edits that are proposed for them, and the files that are written.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use reconcile_core::compare::{Action, FieldChange};
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::manifest::Origin;
 use reconcile_core::pull::{Obstacle, Proposal, Proposer, Selection, Unmatched, adds_items};
-use reconcile_report::ClassInfo;
 use reconcile_report::pull::{
     EditedFile, FileContent, MissingObject, OtherOverlay, Pulled, PulledChange, PulledObject,
 };
+use reconcile_report::{ClassInfo, is_of_server};
 use serde_json::Value;
 use structured_merge::ObjectKey;
 
@@ -40,6 +40,18 @@ impl Collected {
         let name_of = |class| ClassInfo::pulled().find(|row| row.class == class).map_or("", |row| row.id);
         self.unmatched.as_ref().map(|unmatched| unmatched.borrow().warnings(name_of)).unwrap_or_default()
     }
+
+    /// The warnings of the server about the objects that a selection chooses. `of_changes` are those that it gave to changes and their dry
+    /// runs.
+    pub fn server_warnings(&self, selection: &Selection, of_changes: &BTreeSet<String>) -> Vec<(ObjectKey, String)> {
+        let objects = self.objects.borrow();
+        let chosen = objects.seen.iter().filter(|seen| selection.chooses_object(&seen.key));
+        let of_object = |seen: &Seen| {
+            let warnings = seen.warnings.iter().filter(|text| is_of_server(text, of_changes));
+            warnings.map(|text| (seen.key.clone(), text.clone())).collect::<Vec<_>>()
+        };
+        chosen.flat_map(of_object).collect()
+    }
 }
 
 #[derive(Default)]
@@ -57,6 +69,8 @@ struct Seen {
     live: Option<Value>,
     /// An error, or the message that it does not exist.
     error: Option<Diagnostic>,
+    /// The warnings of its comparison.
+    warnings: Vec<String>,
     is_missing: bool,
 }
 
@@ -80,7 +94,8 @@ impl EventSink for Collected {
         let live = decision.live().filter(|_| adds_items(&changes)).cloned();
         let key = target.key.clone();
         let origin = target.desired.origin.clone();
-        let seen = Seen { key, origin, changes, live, error, is_missing };
+        let warnings = decision.warnings.clone();
+        let seen = Seen { key, origin, changes, live, error, warnings, is_missing };
         let place = *objects.places.entry(target.key.clone()).or_insert(objects.seen.len());
         match objects.seen.get_mut(place) {
             Some(former) => *former = seen,
@@ -130,7 +145,7 @@ impl Pulling {
             None => Proposer::new(selection),
         };
         let chosen = collected.objects.into_inner().seen.into_iter().filter(|seen| selection.chooses_object(&seen.key));
-        for Seen { key, origin, changes, live, error, is_missing } in chosen {
+        for Seen { key, origin, changes, live, error, is_missing, .. } in chosen {
             if let Some(error) = error {
                 pulling.is_incomplete = true;
                 let message = format!("{key} cannot be compared: {}", error.message);

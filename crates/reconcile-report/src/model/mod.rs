@@ -20,7 +20,7 @@ pub use identity::{Command, ConfigurationInfo, StartTime, ToolInfo};
 pub(crate) use object::renamed::paired;
 pub use object::renamed::{FormerObject, Renaming, renamings};
 pub use object::{ObjectFields, ObjectMessages, ObjectReport, ObjectRun};
-pub use report::{BaseInfo, ClusterInfo, DroppedObject, Report};
+pub use report::{BaseInfo, ClusterInfo, DroppedObject, Report, is_of_server};
 pub use summary::{ReadinessCounts, SideCounts, Summary};
 pub use unmanaged::UnmanagedObject;
 pub use verdict::{

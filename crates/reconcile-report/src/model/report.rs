@@ -139,6 +139,11 @@ impl DroppedObject {
     }
 }
 
+/// Returns true if the server gave this warning about an object. It warned of these when it was asked for changes and their dry runs.
+pub fn is_of_server(warning: &str, of_changes: &BTreeSet<String>) -> bool {
+    of_changes.contains(warning) || is_withheld(warning)
+}
+
 /// A text that is always the same.
 pub type Fixed = &'static str;
 
@@ -346,7 +351,7 @@ impl Report {
         for object in self.objects.iter_mut().filter(|object| !object.messages.warnings.is_empty()) {
             let ObjectMessages { warnings, server_warnings, .. } = &mut *object.messages;
             of_reads.retain(|text| !warnings.contains(text));
-            *server_warnings = warnings.iter().filter(|text| of_changes.contains(*text) || is_withheld(text)).count();
+            *server_warnings = warnings.iter().filter(|text| is_of_server(text, of_changes)).count();
             count = count.saturating_add(*server_warnings);
         }
         of_reads.retain(|text| !self.warnings.contains(text));

@@ -112,7 +112,7 @@ pub struct Pulled {
     pub missing: Vec<MissingObject>,
     /// Values of Secrets that differ and were not chosen by name.
     pub secrets: usize,
-    /// Warnings about the run, such as patterns that match nothing.
+    /// Warnings about the run, such as patterns that match nothing, and those of the server; those about an object begin with its name.
     pub warnings: Vec<String>,
     /// Errors in the input, of the run as a whole, or of objects that could not be compared.
     #[serde(serialize_with = "of_run")]

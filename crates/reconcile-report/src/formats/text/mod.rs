@@ -20,6 +20,7 @@ mod whole;
 
 pub(crate) use definition::summary as definition_summary;
 pub(crate) use notes::is_shown;
+pub use notes::{about, object_warnings};
 pub(crate) use object::{foremost, object_error, object_text};
 pub(crate) use sheet::MARGIN;
 pub use whole::{cluster_line, differences, explained, findings, plan, summary, whole};

@@ -3,7 +3,7 @@
 use reconcile_core::compare::{Class, FieldChange};
 use reconcile_core::manifest::LEFT_OUT;
 use serde_json::Value;
-use structured_merge::PathElement;
+use structured_merge::{ObjectKey, PathElement};
 
 use crate::model::ObjectReport;
 use crate::view::View;
@@ -30,6 +30,21 @@ pub(crate) fn is_shown(change: &FieldChange) -> bool {
 pub(super) fn warnings<'o>(object: &'o ObjectReport, view: &View) -> Vec<&'o str> {
     let is_shown = |warning: &&str| view.verbosity > 0 || view.full || !warning.starts_with(LEFT_OUT);
     object.messages.warnings.iter().map(String::as_str).filter(is_shown).collect()
+}
+
+/// The warnings about objects, each with its object, for a run that does not show the objects themselves. Those that the line about the
+/// outcome of an object has are left out.
+pub fn object_warnings<'o>(objects: impl IntoIterator<Item = &'o ObjectReport>, view: &View) -> Vec<String> {
+    let of_object = |object: &'o ObjectReport| {
+        let shown = warnings(object, view).into_iter();
+        shown.filter(|text| !object.details.notes.iter().any(|note| note == text)).map(|text| about(&object.key, text))
+    };
+    objects.into_iter().flat_map(of_object).collect()
+}
+
+/// A warning about an object among those of a run: `ConfigMap shop/settings: this is watched`.
+pub fn about(key: &ObjectKey, warning: &str) -> String {
+    format!("{key}: {warning}")
 }
 
 /// Returns true if the cluster keeps a value of its own where the manifest has none: nobody can or needs to do anything about it.

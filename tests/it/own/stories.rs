@@ -64,7 +64,8 @@ fn goes_on(ws: &Workspace, former: &str, to: &str, release: &[&str]) {
     let arguments = [&["-f", "web.yaml", "--field-manager", to], release].concat();
     let before = values(ws, "Deployment", "web");
     let shown = ws.reconcile([&["own", "--dry-run"], &arguments[..]].concat()).exits_with(1);
-    assert!(shown.stdout.contains(&format!("→ {to}: ")), "{what}: {shown}");
+    let passes = [format!("→ {to}: "), format!("{to} (Update → Apply): ")];
+    assert!(passes.iter().any(|words| shown.stdout.contains(words)), "{what}: {shown}");
     assert_eq!(values(ws, "Deployment", "web"), before, "{what}");
     ws.reconcile([&["own"], &arguments[..]].concat()).exits_with(0);
     assert_eq!(values(ws, "Deployment", "web"), before, "{what}");

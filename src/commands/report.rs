@@ -89,7 +89,9 @@ fn read(args: &MergeArgs) -> Result<Vec<MergeInput>, Vec<Diagnostic>> {
         match read.and_then(|text| Ok((text.len() as u64, MergeInput::read(&file, &text)?))) {
             Ok((length, mut of_file)) => {
                 remaining = remaining.saturating_sub(length);
-                of_file.iter_mut().for_each(|report| shared.share(report));
+                for report in &mut of_file {
+                    shared.share(report);
+                }
                 parts.extend(of_file);
             }
             Err(diagnostic) => diagnostics.push(diagnostic),

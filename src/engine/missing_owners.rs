@@ -37,9 +37,10 @@ pub(crate) async fn warn_of_missing_owners(server: &Server, targets: &[&Target],
         let is_missing = |owner: &NamedOwner| missing.get(owner) == Some(&true);
         if let Some(first) = owners.first().filter(|_| owners.iter().all(is_missing)) {
             let NamedOwner { key, uid } = first;
-            let owner = match target.desired.origin.is_encrypted {
-                true => "an owner".to_owned(),
-                false => format!("{key} with the uid `{uid}`"),
+            let owner = if target.desired.origin.is_encrypted {
+                "an owner".to_owned()
+            } else {
+                format!("{key} with the uid `{uid}`")
             };
             decision.warnings.push(format!(
                 "the garbage collector deletes it: {owner}, which `metadata.ownerReferences` names, does not exist"

@@ -121,7 +121,7 @@ impl<'t> Replaced<'t> {
     }
 }
 
-/// The live objects that no manifest names, as far as a base tells of them.
+/// The live objects that no manifest names, as far as a base has them.
 #[derive(Debug, Default)]
 pub(crate) struct MembersOfBase {
     /// Those that the cluster changed since.

@@ -20,8 +20,8 @@ use crate::engine::event::EventSink;
 
 impl Listed {
     /// Decides which members are deleted. It runs after the comparison, so that the redactor has numbered the secrets of the manifests.
-    /// `new` are the objects with generated names that do not exist yet: the former ones go with them, or stay with them. `base` tells of the
-    /// members that only the base has.
+    /// `new` are the objects with generated names that do not exist yet: the former ones go with them, or stay with them. `base` are
+    /// the members that only the base has.
     pub fn judge(
         self,
         targets: &[&Target],

@@ -81,7 +81,9 @@ fn objects_that_are_the_same_in_several_reports_share_their_memory() {
     let mut shared = SharedObjects::default();
     let read = reports.map(|report| {
         let mut parts = MergeInput::read("a.json", report.to_string().as_bytes()).unwrap();
-        parts.iter_mut().for_each(|part| shared.share(part));
+        for part in &mut parts {
+            shared.share(part);
+        }
         parts.pop().unwrap().report
     });
     let [one, mut other] = read;

@@ -267,3 +267,57 @@ fn what_was_added_and_removed_by_hand_is_patched() {
     assert!(patch.contains("- name: LOG\n") || patch.contains("name: LOG"), "{patch}\n{run}");
     ws.reconcile(["diff", "-k", "overlays/prod"]).exits_with(0);
 }
+
+/// A build merges the copies of an item in one list, so that only the text of the patch shows them.
+#[test]
+fn an_item_is_added_once_to_a_list_of_an_existing_patch() {
+    let base = "\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      containers:
+      - name: web
+        image: shop/web:1
+        env:
+        - {name: A, value: \"1\"}
+        - {name: B, value: \"2\"}
+";
+    let patch = "\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  template:
+    spec:
+      containers:
+      - name: web
+        env:
+        - name: B
+          value: \"3\"
+";
+    let lines = patch.trim_end().replaced("\n", "\n    ");
+    for (entry, file) in
+        [("- path: p1.yaml\n".to_owned(), "overlays/prod/p1.yaml"), (format!("- patch: |\n    {lines}\n"), PROD)]
+    {
+        let ws = Workspace::new();
+        ws.write("base/kustomization.yaml", "resources: [web.yaml]\n");
+        ws.write("base/web.yaml", base);
+        ws.write(PROD, &format!("resources: [../../base]\npatches:\n{entry}"));
+        ws.write("overlays/prod/p1.yaml", patch);
+        ws.reconcile(["apply", "-k", "overlays/prod"]).exits_with(0);
+        ws.kubectl(["set", "env", "deployment/web", "A=one", "NEW=1", "NEXT=2"]).exits_with(0);
+        ws.kubectl(["set", "image", "deployment/web", "web=shop/web:2"]).exits_with(0);
+        let run = pull(&ws, &["--add-patches", "--class", "changedByOther,unmanaged"]).exits_with(0);
+        let written = text(&ws, file);
+        for name in ["A", "B", "NEW", "NEXT", "web"] {
+            let line = |line: &&str| line.trim_start_matches([' ', '-']) == format!("name: {name}");
+            assert_eq!(written.lines().filter(line).count(), 1, "{name}: {written}\n{run}");
+        }
+        ws.reconcile(["diff", "-k", "overlays/prod"]).exits_with(0);
+    }
+}

@@ -2,14 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use kube_yaml::{Validation, read};
+use kube_yaml::{Document, Validation, read};
 use manifest_edit::{Change, Edit, Refusal, Step, edit};
 use serde_json::Value;
+use structured_merge::{GroupVersionKind, builtin};
 
 use super::candidate::{Candidate, PatchDocument, PatchHead, PatchPart, Write};
 use super::new_patch::set;
 use super::tree::Tree;
 use crate::pull::place::value_at;
+use crate::pull::proposal::has_duplicates;
 use crate::text::yaml_by_name;
 
 /// The new texts of files.
@@ -89,8 +91,11 @@ fn one_file(before: &[u8], writes: &[(usize, &Write)]) -> Result<Vec<u8>, Refuse
     for (at, inner) in within {
         let of: Vec<usize> = inner.iter().flat_map(|joint| joint.of.clone()).collect();
         let text = value_at(&document, at).and_then(Value::as_str).unwrap_or_default();
-        let text = made(text.as_bytes(), &inner)?;
-        let change = Change::Set(String::from_utf8_lossy(&text).into_owned().into());
+        let new = made(text.as_bytes(), &inner)?;
+        if repeats_items(text.as_bytes(), &new) {
+            return Err(of.into_iter().map(|index| (index, Some(Refusal::Meaning))).collect());
+        }
+        let change = Change::Set(String::from_utf8_lossy(&new).into_owned().into());
         joint.push(Joint { edit: Edit { document: 1, path: at.to_vec(), change }, of });
     }
     for (list, new) in entries {
@@ -105,7 +110,25 @@ fn one_file(before: &[u8], writes: &[(usize, &Write)]) -> Result<Vec<u8>, Refuse
     if !lines.is_empty() {
         return Ok(with_lines(before, &lines));
     }
-    Ok(with_documents(made(before, &joint)?, &parts))
+    let text = with_documents(made(before, &joint)?, &parts);
+    if parts.is_empty() || !repeats_items(before, &text) {
+        return Ok(text);
+    }
+    Err(parts.into_iter().map(|(index, _)| (index, Some(Refusal::Meaning))).collect())
+}
+
+/// Returns true if a list of an edited patch has an item twice that was in it once at most. A build merges both, so that it does not show.
+fn repeats_items(before: &[u8], after: &[u8]) -> bool {
+    let former = read(before, Validation::Warn).documents;
+    let has_duplicates = |document: &Document| {
+        let text = |field: &str| document.value.get(field).and_then(Value::as_str).unwrap_or_default();
+        let gvk = GroupVersionKind::new(text("apiVersion"), text("kind"));
+        builtin().object(&gvk).is_some_and(|schema| has_duplicates(&document.value, schema))
+    };
+    read(after, Validation::Warn).documents.iter().any(|document| {
+        let is_former = |former: &&Document| former.number == document.number;
+        has_duplicates(document) && !former.iter().find(is_former).is_some_and(has_duplicates)
+    })
 }
 
 /// The edits that set values in documents with patches.
@@ -178,12 +201,16 @@ fn with_documents(text: Vec<u8>, parts: &[(usize, &PatchPart)]) -> Vec<u8> {
 
 /// Adds an edit; the error is its candidate, if another one sets the same place to another value.
 fn add(joint: &mut Vec<Joint>, edit: &Edit, index: usize) -> Option<usize> {
-    let same = joint.iter_mut().find(|other| other.edit.path == edit.path && other.edit.document == edit.document);
-    match same {
-        Some(same) if same.edit == *edit => same.of.push(index),
-        Some(same) if !matches!(same.edit.change, Change::Insert { .. }) => return Some(index),
-        _ => joint.push(Joint { edit: edit.clone(), of: vec![index] }),
+    // Several items may be put at one place, each of them once.
+    if let Some(same) = joint.iter_mut().find(|other| other.edit == *edit) {
+        same.of.push(index);
+        return None;
     }
+    let is_there = |other: &&Joint| other.edit.path == edit.path && other.edit.document == edit.document;
+    if joint.iter().find(is_there).is_some_and(|other| !matches!(other.edit.change, Change::Insert { .. })) {
+        return Some(index);
+    }
+    joint.push(Joint { edit: edit.clone(), of: vec![index] });
     None
 }
 

@@ -714,3 +714,81 @@ fn objects_that_cannot_be_compared_do_not_hold_the_rest_back() {
     assert!(run.stderr.contains("Unknown"), "{run}");
     assert_eq!(data(&ws, "settings")["a"], "ours", "{run}");
 }
+
+/// The two halves of a switch are applied, or pulled, or neither: the server refuses a manifest with both.
+#[test]
+fn answers_to_the_halves_of_a_switch_agree() {
+    const BUDGET: &str = "\
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: {name: db}
+spec:
+  selector: {matchLabels: {app: db}}
+  maxUnavailable: 1
+";
+    let switched = || {
+        let ws = Workspace::new();
+        ws.write("db.yaml", BUDGET);
+        ws.reconcile(["apply", "-f", "."]).exits_with(0);
+        let patch = json!([
+            {"op": "remove", "path": "/spec/maxUnavailable"},
+            {"op": "add", "path": "/spec/minAvailable", "value": "50%"},
+        ]);
+        ws.kubectl(["patch", "poddisruptionbudget/db", "--type=json", "-p", &patch.to_string()]).exits_with(0);
+        ws
+    };
+    let spec = |ws: &Workspace| ws.get("PodDisruptionBudget", "db")["spec"].clone();
+
+    // What does not agree with the first answer is not offered, and says why.
+    for (answers, letters, reason) in [
+        ("a\np\nr\ny\n", "[r,b,q,?]", "p is not offered: it goes together with spec.maxUnavailable, which is applied"),
+        ("p\nr\np\ny\n", "[p,b,q,?]", "r is not offered: it goes together with spec.maxUnavailable, which is pulled"),
+        (
+            "s\np\ns\n",
+            "[i,s,b,q,?]",
+            "p is not offered: it goes together with spec.maxUnavailable, which is not pulled",
+        ),
+    ] {
+        let ws = switched();
+        let run = resolve(&ws, answers).exits_with(u8::from(answers.starts_with('s')).into());
+        assert!(run.stderr.contains(&format!("Resolve this? {letters} ")), "{run}");
+        assert!(run.stderr.contains(reason), "{run}");
+        let written = match answers.chars().next() {
+            Some('p') => BUDGET.replaced("maxUnavailable: 1", "minAvailable: 50%"),
+            _ => BUDGET.to_owned(),
+        };
+        assert_eq!(file(&ws, "db.yaml"), written, "{run}");
+        let is_applied = answers.starts_with('a');
+        assert_eq!(spec(&ws)["maxUnavailable"] == 1, is_applied, "{run}");
+        assert_eq!(spec(&ws)["minAvailable"] == "50%", !is_applied, "{run}");
+        ws.reconcile(["diff", "-f", "."]).exits_with(u8::from(answers.starts_with('s')).into());
+    }
+}
+
+/// What no rule of ours tells, the server does: a type of a Service without the removal of its port.
+#[test]
+fn what_makes_the_server_refuse_the_manifest_is_not_pulled() {
+    let service = |port: &str| {
+        format!(
+            "apiVersion: v1\nkind: Service\nmetadata: {{name: web}}\nspec:\n  type: NodePort\n  selector: {{app: web}}\n  \
+             ports:\n  - {{name: http, port: 80{port}}}\n"
+        )
+    };
+    let ws = Workspace::new();
+    ws.write("web.yaml", &service(""));
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    let port = ws.get("Service", "web")["spec"]["ports"][0]["nodePort"].clone();
+    let manifest = service(&format!(", nodePort: {port}"));
+    ws.write("web.yaml", &manifest);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    let patch = json!([
+        {"op": "replace", "path": "/spec/type", "value": "ClusterIP"},
+        {"op": "remove", "path": "/spec/ports/0/nodePort"},
+    ]);
+    ws.kubectl(["patch", "service/web", "--type=json", "-p", &patch.to_string()]).exits_with(0);
+    let run = resolve(&ws, "s\np\ny\n").exits_with(4);
+    assert!(run.stderr.contains("spec.type cannot be pulled: the server would refuse the manifest with it: "), "{run}");
+    assert_eq!(file(&ws, "web.yaml"), manifest, "{run}");
+    resolve(&ws, "p\np\ny\n").exits_with(0);
+    ws.reconcile(["diff", "-f", "."]).exits_with(0);
+}

@@ -196,9 +196,8 @@ async fn report(
     let is_of_object = |text: &String| of_objects.iter().any(|(_, warning)| warning == text);
     warnings.extend(cluster.warned_of_reads().into_iter().filter(|text| !is_of_object(text)));
     warnings.extend(of_objects.iter().map(|(key, warning)| text::about(key, warning)));
-    pass.end();
     let target = args.input.kustomize.as_deref().map(|directory| OverlayTarget { directory, allowed });
-    let mut pulling = Pulling::of(collected, &selection, target);
+    let mut pulling = Pulling::of(&collected, &selection, target);
     if let Some(own) = program.find_subcommand("pull") {
         let hints = pulling.errors.iter_mut().filter_map(|error| error.hint.as_mut());
         hints.for_each(|hint| *hint = hint_for(hint, own));
@@ -211,6 +210,8 @@ async fn report(
     if args.patch {
         ask(&mut pulling, output, &run.interrupt).await?;
     }
+    pulling.try_on_server(&pass).await;
+    pass.end();
     if run.interrupt.is_set() {
         return Err(interrupted());
     }

@@ -18,7 +18,7 @@ use reconcile_report::Failure;
 /// The files to write, each with the objects that depend on it.
 pub(crate) type Drafts = Vec<(Draft, Vec<ObjectKey>)>;
 
-/// Edits the files without writing them. What cannot be written is reported, and its objects are left alone. Also returns the exit code
+/// Edits the files without writing them, with the changes that are kept. What cannot be written is reported, and its objects are left alone. Also returns the exit code
 /// that follows from that.
 pub(crate) fn drafts(
     pulling: &mut Pulling,
@@ -26,7 +26,6 @@ pub(crate) fn drafts(
     decisions: &mut Decisions,
     output: &Output,
 ) -> (Drafts, u8) {
-    pulling.keep(|key, change| decisions.pulls(key, change));
     let mut drafts = pulling.drafts();
     let mut refused = Vec::new();
     for (key, change, obstacle) in pulling.obstacles() {

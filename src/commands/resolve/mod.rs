@@ -15,7 +15,7 @@ use reconcile_report::resolve::questions;
 use reconcile_report::{Command, EXIT_DRIFT, EXIT_SUCCESS, FailOn, Failure, ObjectReport, Report, Role, View};
 
 use self::decided::{LastAnswer, agreed, drafts, write};
-use self::pass::ResolvePass;
+use self::pass::{Both, ResolvePass};
 use self::questions::{Answers, Asking, can_resolve};
 use self::rule_file::RuleFile;
 use crate::cli::{
@@ -110,7 +110,8 @@ pub(super) async fn run(
 
 async fn resolve(args: &ResolveArgs, program: &Program, pass: &ResolvePass<'_, '_>) -> Result<u8, Failure> {
     let run = pass.run;
-    let (report, mut pulling) = Box::pin(pass.found()).await?;
+    let both = Both::new(run.output);
+    let (report, mut pulling, compared_objects) = Box::pin(pass.found(&both)).await?;
     let Run { output, interrupt, settings, .. } = run;
     if interrupt.is_set() {
         return Err(interrupted());
@@ -131,13 +132,20 @@ async fn resolve(args: &ResolveArgs, program: &Program, pass: &ResolvePass<'_, '
     let compared = not_compared(report, program, output);
     let rule_file = RuleFile::of(program, &settings.configuration, &args.input);
     let expected_set = settings.configuration.expect.apply_set();
-    let asking = Asking { output, interrupt, refusals: pulling.refusals(), rule_file: &rule_file, expected_set };
+    let refusals = pulling.refusals();
+    let switches = pulling.switches();
+    let asking = Asking { output, interrupt, refusals, switches, rule_file: &rule_file, expected_set };
     let proposals = pulling.proposals();
     let mut answers = Answers::default();
     let (mut decisions, drafts, before) = loop {
         let Some(mut decisions) = asking.decisions(&questions, &mut answers).await? else {
             return Ok(unchanged(output));
         };
+        pulling.keep(|key, change| decisions.pulls(key, change));
+        pulling.try_on_server(&compared_objects).await;
+        if interrupt.is_set() {
+            return Err(interrupted());
+        }
         let (drafts, refused) = drafts(&mut pulling, &rule_file, &mut decisions, output);
         let before = compared.max(refused);
         if drafts.is_empty() && decisions.applied().next().is_none() {
@@ -153,6 +161,7 @@ async fn resolve(args: &ResolveArgs, program: &Program, pass: &ResolvePass<'_, '
             }
         }
     };
+    compared_objects.end();
     let before = before.max(write(&drafts, &mut decisions, output));
     let after = if decisions.applied().next().is_some() {
         applied(pass, &decisions, &said, output).await?

@@ -12,6 +12,7 @@ use reconcile_report::{ClassInfo, Command, FailOn, Report};
 use crate::cli::CompareArgs;
 use crate::engine::event::{Event, EventSink};
 use crate::engine::reconciliation::Reconciliation;
+use crate::output::Output;
 use crate::output::events::Events;
 use crate::run::edits::overlay::OverlayTarget;
 use crate::run::edits::pulling::{Collected, Pulling};
@@ -35,7 +36,14 @@ pub(crate) struct ResolvePass<'r, 'a> {
 }
 
 /// Passes events on to the report, and to the edits of manifests.
-struct Both<'a>(Events<'a>, RefCell<Collected>);
+pub(crate) struct Both<'a>(Events<'a>, RefCell<Collected>);
+
+impl<'a> Both<'a> {
+    /// Nothing yet.
+    pub fn new(output: &'a Output) -> Self {
+        Self(Events::new(output, false), RefCell::default())
+    }
+}
 
 impl EventSink for Both<'_> {
     fn receive(&self, event: Event<'_>) {
@@ -45,12 +53,12 @@ impl EventSink for Both<'_> {
 }
 
 impl ResolvePass<'_, '_> {
-    /// Finds the differences, and changes nothing. Returns the report about them, and the edits that would take them into the manifests.
-    pub async fn found(&self) -> Result<(Report, Pulling), Failure> {
+    /// Finds the differences, and changes nothing. Returns the report about them, the edits that would take them into the manifests, and
+    /// the objects as they were compared.
+    pub async fn found<'b>(&'b self, both: &'b Both<'_>) -> Result<(Report, Pulling, Reconciliation<'b>), Failure> {
         let Self { run, desired, compare, policy, redactor, .. } = self;
-        let both = Both(Events::new(run.output, false), RefCell::default());
         let plan = run.plan_with(compare, desired.clone(), None).await?;
-        let mut comparison = run.comparison(compare, policy, &plan, &both);
+        let mut comparison = run.comparison(compare, policy, &plan, both);
         comparison.redactor = Arc::clone(redactor);
         let pass = Box::pin(Reconciliation::compare(comparison, plan, None)).await;
         run.output.details(pass.unproven());
@@ -60,10 +68,10 @@ impl ResolvePass<'_, '_> {
             }
         }
         let report = both.0.builder.last_report(Command::Diff, &FailOn::default(), &pass);
-        pass.end();
         let classes = ClassInfo::pulled().map(|row| row.class).collect();
         let selection = Selection { classes, ..Selection::default() };
-        Ok((report, Pulling::of(both.1.into_inner(), &selection, self.target)))
+        let pulling = Pulling::of(&both.1.borrow(), &selection, self.target);
+        Ok((report, pulling, pass))
     }
 
     /// Applies what was chosen, as far as it is still what was shown. The report is about the objects of which something was to be

@@ -10,8 +10,10 @@ use crate::cli::InputArgs;
 use crate::engine::interrupt::Interrupt;
 use crate::output::Output;
 use crate::run::edits::proposed::Refusals;
+use crate::run::edits::switches::Switches;
 use crate::run::question::{answer, can_ask};
 use reconcile_report::Failure;
+use structured_merge::FieldPath;
 
 /// The reason of a rule that is only tried.
 const TRIED: &str = "tried";
@@ -31,6 +33,8 @@ pub(crate) struct Asking<'a> {
     pub interrupt: &'a Interrupt,
     /// The reasons why changes cannot be pulled.
     pub refusals: Refusals,
+    /// The changes that go together.
+    pub switches: Switches,
     /// The file for new rules, or the reason why there is none.
     pub rule_file: &'a Result<RuleFile, String>,
     /// The apply set that the configuration expects. Objects are not created outside of it.
@@ -106,6 +110,7 @@ impl Asking<'_> {
             let number = answers.given.len().saturating_add(1);
             let before = questions.iter().zip(answers.given.iter().map(|answered| &answered.choice));
             let mut offers = self.offers(question, takes_all).within(question.bound(before));
+            offers.agree(self.answers_to_halves(question, questions, answers));
             let decided = answers.same.iter().find(|same| Some(same.kind) == kind && offers.takes(&same.choice));
             if let Some(Same { choice, .. }) = decided {
                 let choice = choice.clone();
@@ -159,6 +164,25 @@ impl Asking<'_> {
         let apply = question.refusal_to_apply().or(set);
         let is_added = question.kind() == Some(Class::Unmanaged);
         Offers { apply, is_added, pull, ignore, skip: None, later: 0, is_first: true, last: None }
+    }
+
+    /// The answers to earlier questions about the other halves of switches, each with its field.
+    fn answers_to_halves<'q>(
+        &'q self,
+        question: &Question,
+        questions: &'q [Question],
+        answers: &'q Answers,
+    ) -> Vec<(&'q FieldPath, &'q Choice)> {
+        let mut found = Vec::new();
+        for difference in question.differences() {
+            for path in self.switches.others(&difference.key, &difference.change) {
+                let is_it = |other: Difference| other.key == difference.key && other.change.path == *path;
+                let earlier = questions.iter().zip(&answers.given);
+                let earlier = earlier.filter(|(other, _)| other.differences().any(is_it));
+                found.extend(earlier.map(|(_, answered)| (path, &answered.choice)));
+            }
+        }
+        found
     }
 
     /// Tries to add rules for differences to the configuration, as far as they can be ignored. The error is the reason why it cannot
@@ -223,6 +247,29 @@ impl Offers {
         let apply = self.apply.or(apply);
         let skip = others.clone().filter(|_| apply.is_none());
         Self { apply, skip, pull: self.pull.or(others.clone()), ignore: self.ignore.or(others), ..self }
+    }
+
+    /// Leaves out what does not agree with the answers to the other halves of a switch: both are applied, or pulled, or neither. What can
+    /// only be left as it is stays so.
+    fn agree(&mut self, halves: Vec<(&FieldPath, &Choice)>) {
+        for (path, choice) in halves {
+            let reason = |answer: &str| Some(format!("it goes together with {path}, which is {answer}"));
+            let (applied, pulled) = (*choice == Choice::Apply, *choice == Choice::Pull);
+            if !applied {
+                let answer = if pulled { "pulled" } else { "not applied" };
+                self.apply = self.apply.take().or_else(|| reason(answer));
+            }
+            if !pulled {
+                let answer = if applied { "applied" } else { "not pulled" };
+                self.pull = self.pull.take().or_else(|| reason(answer));
+            }
+            if applied || pulled {
+                let answer = || reason(if applied { "applied" } else { "pulled" });
+                self.ignore = self.ignore.take().or_else(answer);
+                let is_left = if applied { self.apply.is_some() } else { self.pull.is_some() };
+                self.skip = self.skip.take().or_else(|| if is_left { None } else { answer() });
+            }
+        }
     }
 
     /// Returns true if the question takes this answer.

@@ -6,6 +6,8 @@
 
 pub(crate) mod draft;
 pub(crate) mod manifest_file;
+pub(crate) mod on_server;
 pub(crate) mod overlay;
 pub(crate) mod proposed;
 pub(crate) mod pulling;
+pub(crate) mod switches;

@@ -54,7 +54,7 @@ impl Proposed {
 
     /// The change as it was accepted; `None` if there is no edit for it.
     fn accepted(&self) -> Option<Accepted<'_>> {
-        let Proposal { key, change, edit } = &self.proposal;
+        let Proposal { key, change, edit, .. } = &self.proposal;
         let items = self.origin.source.items.iter();
         let above = items.flat_map(|item| [Step::Key("items".into()), Step::Index(*item)]).collect();
         Some(Accepted { object: (key, above), change, edit: edit.as_ref().ok()?, live: self.live.as_ref() })
@@ -177,6 +177,25 @@ impl Refusals {
     pub fn add_placed(&mut self, changes: &[Proposed]) {
         for Proposed { proposal, .. } in changes {
             self.add(proposal, proposal.edit.as_ref().err().map(ToString::to_string));
+        }
+    }
+
+    /// Refuses each half of a switch whose other one cannot be written. `pairs` are the halves, each with one that it goes together with.
+    pub fn add_halves<'c>(&mut self, pairs: impl Iterator<Item = (&'c ObjectKey, &'c FieldPath, &'c FieldPath)>) {
+        let cannot = |key: &ObjectKey, path: &FieldPath| {
+            let mut of_path = self.0.iter().filter(|((own, other, _), _)| own == key && other == path);
+            of_path.find_map(|(_, refusal)| refusal.clone())
+        };
+        let refused = pairs.filter_map(|(key, path, other)| {
+            let reason = cannot(key, other)?;
+            Some((key, path, format!("it goes together with {other}, which cannot be pulled: {reason}")))
+        });
+        let refused: Vec<(&ObjectKey, &FieldPath, String)> = refused.collect();
+        for (key, path, reason) in refused {
+            let halves = self.0.iter_mut().filter(|((own, other, _), _)| own == key && other == path);
+            for (_, refusal) in halves {
+                refusal.get_or_insert_with(|| reason.clone());
+            }
         }
     }
 

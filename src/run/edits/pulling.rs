@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use reconcile_core::compare::{Action, FieldChange};
+use reconcile_core::compare::{Action, Class, FieldChange};
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::manifest::Origin;
 use reconcile_core::pull::{Obstacle, Proposal, Proposer, Selection, Unmatched, adds_items};
@@ -16,10 +16,13 @@ use serde_json::Value;
 use structured_merge::ObjectKey;
 
 use crate::engine::event::{Event, EventSink};
+use crate::engine::reconciliation::Reconciliation;
 use crate::run::edits::draft::Draft;
 use crate::run::edits::manifest_file::ManifestFile;
+use crate::run::edits::on_server::try_on_server;
 use crate::run::edits::overlay::{OverlayDrafts, OverlayPlan, OverlayTarget, refuse_some};
 use crate::run::edits::proposed::{Proposed, Refusals, Trial};
+use crate::run::edits::switches::{Switches, refuse_halves};
 
 /// Collects the objects that differ, in the order in which they are compared.
 #[derive(Default)]
@@ -120,6 +123,8 @@ pub(crate) struct Pulling {
     is_built: bool,
     /// The effect of edited bases on other overlays, once the files are edited.
     pub others: Vec<OtherOverlay>,
+    /// The flag that chooses what the cluster no longer has as well.
+    flag_for_absent: String,
 }
 
 /// A file to write, with the positions of the changes that need it.
@@ -127,7 +132,7 @@ type PositionedDraft = (Draft, Vec<usize>);
 
 impl Pulling {
     /// Proposes edits for the changes that a selection chooses.
-    pub fn of(collected: Collected, selection: &Selection, kustomize: Option<OverlayTarget<'_>>) -> Self {
+    pub fn of(collected: &Collected, selection: &Selection, kustomize: Option<OverlayTarget<'_>>) -> Self {
         let warnings = collected.warnings();
         let mut pulling = Self {
             changes: Vec::new(),
@@ -139,12 +144,13 @@ impl Pulling {
             planned: None,
             is_built: kustomize.is_some(),
             others: Vec::new(),
+            flag_for_absent: selection.flag_with(Class::Absent),
         };
         let mut proposer = match kustomize {
             Some(_) => Proposer::of_build(selection),
             None => Proposer::new(selection),
         };
-        let chosen = collected.objects.into_inner().seen.into_iter().filter(|seen| selection.chooses_object(&seen.key));
+        let chosen = collected.objects.take().seen.into_iter().filter(|seen| selection.chooses_object(&seen.key));
         for Seen { key, origin, changes, live, error, is_missing, .. } in chosen {
             if let Some(error) = error {
                 pulling.is_incomplete = true;
@@ -184,12 +190,18 @@ impl Pulling {
         let mut refusals = Refusals::default();
         if self.is_built {
             refusals.add_placed(&self.changes);
-            return refusals;
+        } else {
+            for changes in self.changes.chunk_by(|a, b| a.file() == b.file()) {
+                refusals.add_file(changes);
+            }
         }
-        for changes in self.changes.chunk_by(|a, b| a.file() == b.file()) {
-            refusals.add_file(changes);
-        }
+        refusals.add_halves(self.switches().pairs());
         refusals
+    }
+
+    /// The changes that go together.
+    pub fn switches(&self) -> Switches {
+        Switches::of(&self.changes)
     }
 
     /// The changes as they are proposed now.
@@ -223,7 +235,24 @@ impl Pulling {
         drafts.into_iter().map(with_keys).collect()
     }
 
+    /// Edits the files, until no change is made without those that it goes with.
     fn positioned(&mut self, keeps_places: bool) -> (Vec<PositionedDraft>, Vec<OtherOverlay>) {
+        loop {
+            refuse_halves(&mut self.changes);
+            let edited = self.edited(keeps_places);
+            if !refuse_halves(&mut self.changes) {
+                return edited;
+            }
+        }
+    }
+
+    /// Leaves out what makes the server refuse a manifest that it accepts now.
+    pub async fn try_on_server(&mut self, pass: &Reconciliation<'_>) {
+        refuse_halves(&mut self.changes);
+        try_on_server(&mut self.changes, &self.flag_for_absent, pass).await;
+    }
+
+    fn edited(&mut self, keeps_places: bool) -> (Vec<PositionedDraft>, Vec<OtherOverlay>) {
         if let Some(planned) = &mut self.planned {
             let OverlayDrafts { drafts, others } = planned.drafts(&mut self.changes, keeps_places);
             return (drafts, others);
@@ -314,7 +343,7 @@ fn drafted(changes: &mut [Proposed]) -> Option<Draft> {
 /// The changes by object.
 fn objects(changes: Vec<Proposed>) -> Vec<PulledObject> {
     let mut objects: Vec<PulledObject> = Vec::new();
-    for Proposed { origin, proposal: Proposal { key, change, edit }, place, .. } in changes {
+    for Proposed { origin, proposal: Proposal { key, change, edit, .. }, place, .. } in changes {
         let is_declined = edit == Err(Obstacle::Declined);
         let reason = edit.err().map(|obstacle| obstacle.to_string());
         let (file, how) = place.filter(|_| reason.is_none()).map(|placed| (placed.file, placed.how)).unzip();

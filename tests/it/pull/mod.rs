@@ -15,6 +15,7 @@ mod rules;
 mod secrets;
 mod shapes;
 mod sources;
+mod switches;
 mod trees;
 
 use std::fs;

@@ -75,6 +75,11 @@ impl Target {
         Self { key, desired, base: OnceLock::new(), ..self.clone() }
     }
 
+    /// The same with another content of its manifest.
+    pub fn with_object(&self, object: Value) -> Self {
+        Self { desired: self.desired.with_content(object), ..self.clone() }
+    }
+
     /// Returns true if the status is written through a subresource only, as for most kinds.
     pub fn status_is_apart(&self) -> bool {
         self.resource.as_ref().map_or(true, |resource| resource.status)

@@ -139,6 +139,11 @@ impl DesiredObject {
         Self { object: Packed::tree(object), ..self.unpacked() }
     }
 
+    /// A copy with another content.
+    pub fn with_content(&self, object: Value) -> Self {
+        Self { origin: Arc::clone(&self.origin), object: Packed::tree(object), remarks: self.remarks.clone() }
+    }
+
     /// A tree of the object.
     pub fn to_tree(&self) -> Value {
         self.object.to_tree()

@@ -12,10 +12,12 @@ mod place;
 mod proposal;
 mod secret_lines;
 mod selection;
+mod switch;
 mod unmatched;
 
 pub use meaning::{Accepted, is_meant};
-pub use proposal::{Obstacle, Proposal, Proposer, adds_items};
+pub use proposal::{Obstacle, Proposal, Proposer, adds_items, with_changes};
 pub use secret_lines::{may_hold_secrets, secret_lines, secret_lines_of_kustomization};
 pub use selection::{ObjectName, PULLED, Selection, is_obeyed};
+pub use switch::other_halves;
 pub use unmatched::Unmatched;

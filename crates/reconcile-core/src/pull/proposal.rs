@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use kube_yaml::{Document, Validation, read};
-use manifest_edit::{Change, Edit, Refusal, Step};
+use manifest_edit::{Change, Edit, Refusal, Step, applied};
 use serde_json::{Map, Value};
 use structured_merge::{FieldPath, ObjectKey, Op, PathElement, TypeRef, builtin, item_element};
 
@@ -13,6 +13,7 @@ use super::defaults::{without_defaults, without_known_defaults};
 use super::order::live_order_of;
 use super::place::{place_of_new, steps, value_at};
 use super::selection::Selection;
+use super::switch::other_halves;
 use crate::compare::known_defaults::is_known_default;
 use crate::compare::{Class, FieldChange, Side, holds_redacted};
 use crate::manifest::Origin;
@@ -25,6 +26,8 @@ pub struct Proposal {
     pub key: ObjectKey,
     /// The difference.
     pub change: FieldChange,
+    /// The changes of the same object without which it is not made: the other halves of a switch.
+    pub needs: Vec<FieldPath>,
     /// The edit of the manifest, or the reason why there is none.
     pub edit: Result<Edit, Obstacle>,
 }
@@ -54,6 +57,11 @@ pub enum Obstacle {
     GeneratedName,
     /// A new item of a list has the name of an item of the manifest that stays.
     SameName,
+    /// It is one half of a switch, and the change of this field is the other one, which is not pulled; with the flag that chooses both, if
+    /// the other one was not chosen.
+    Half(FieldPath, Option<String>),
+    /// The server would refuse the manifest with it, for this reason.
+    Refused(String),
     /// Somebody answered no.
     Declined,
 }
@@ -77,6 +85,12 @@ impl fmt::Display for Obstacle {
             Self::SameName => f.write_str(
                 "the manifest has an item with this name and another key, whose removal was not chosen: choose both",
             ),
+            Self::Half(path, Some(flag)) => write!(
+                f,
+                "the manifest has {path} in its place, and the cluster no longer has that: both go together, choose them with {flag}"
+            ),
+            Self::Half(path, None) => write!(f, "it goes together with {path}, which is not pulled"),
+            Self::Refused(reason) => write!(f, "the server would refuse the manifest with it: {reason}"),
             Self::Declined => f.write_str("the answer was no"),
         }
     }
@@ -111,20 +125,46 @@ impl<'s> Proposer<'s> {
         changes: &[FieldChange],
         live: Option<&Value>,
     ) -> Vec<Proposal> {
-        let is_chosen = |change: &&FieldChange| is_field(change) && self.selection.chooses(key, change);
-        let chosen: Vec<&FieldChange> = changes.iter().filter(is_chosen).collect();
-        if chosen.is_empty() {
+        let schema = builtin().object(&key.gvk).unwrap_or_else(TypeRef::untyped);
+        let selection = self.selection;
+        let is_named = |change: &FieldChange| is_field(change) && selection.chooses(key, change);
+        let named: Vec<&FieldChange> = changes.iter().filter(|change| is_named(change)).collect();
+        if named.is_empty() {
             return Vec::new();
         }
+        let halves: Vec<Vec<&FieldChange>> =
+            named.iter().map(|change| other_halves(change, changes, schema).collect()).collect();
+        let mut along: Vec<&FieldChange> = halves.concat();
+        along.retain(|half| !is_named(half) && selection.takes_along(half));
+        let is_one = |one: &FieldChange, change: &FieldChange| std::ptr::eq(one, change);
+        let is_along = |change: &FieldChange| along.iter().any(|half| is_one(half, change));
+        let is_chosen = |change: &&FieldChange| is_named(change) || is_along(change);
+        let chosen: Vec<&FieldChange> = changes.iter().filter(is_chosen).collect();
+        // A removal that was not chosen by itself is made only with the change that it goes with.
+        let others = |change: &FieldChange| -> Vec<&FieldChange> {
+            let of_named = named.iter().zip(&halves);
+            let mut others = Vec::new();
+            for (named, halves) in of_named {
+                if is_one(named, change) {
+                    others.extend(halves);
+                } else if is_along(change) && halves.iter().any(|half| is_one(half, change)) {
+                    others.push(*named);
+                }
+            }
+            others
+        };
         let manifest = self.manifest(origin);
-        let schema = builtin().object(&key.gvk).unwrap_or_else(TypeRef::untyped);
         let is_default =
             |change: &FieldChange| manifest.as_ref().is_ok_and(|manifest| manifest.has_by_default(change, schema));
         let proposal = |change: &FieldChange| Proposal {
             key: key.clone(),
             change: change.clone(),
+            needs: others(change).into_iter().map(|other| other.path.clone()).collect(),
             edit: match change.side {
                 Some(Side::Both) => Err(Obstacle::ChangedInBoth),
+                _ if let Some(half) = others(change).into_iter().find(|half| !is_chosen(half)) => {
+                    Err(Obstacle::Half(half.path.clone(), Some(selection.flag_for_both(change, half))))
+                }
                 _ if self.is_built && has_other_hash(change) => Err(Obstacle::GeneratedName),
                 _ if changes.iter().any(|other| has_same_name(change, other) && !is_chosen(&other)) => {
                     Err(Obstacle::SameName)
@@ -192,6 +232,17 @@ pub(super) fn edit_of_manifest(
 ) -> Result<Edit, Obstacle> {
     let schema = builtin().object(&key.gvk).unwrap_or_else(TypeRef::untyped);
     ManifestObject { document, above, object: value.clone() }.edit(change, schema, live)
+}
+
+/// An object with changes of it; `None` if one of them has no place. Each change has the live object, if an item of one of its lists is new.
+pub fn with_changes<'c>(
+    object: &Value,
+    key: &ObjectKey,
+    changes: impl Iterator<Item = (&'c FieldChange, Option<&'c Value>)>,
+) -> Option<Value> {
+    let edit = |(change, live)| edit_of_manifest(1, Vec::new(), object, key, change, live).ok();
+    let edits: Vec<Edit> = changes.map(edit).collect::<Option<_>>()?;
+    applied(object, &edits.iter().collect::<Vec<_>>()).ok()
 }
 
 /// Returns true for a difference of one field that a manifest can have.

@@ -116,8 +116,45 @@ impl Selection {
             && is_moved
             && self.chooses_owner(change)
             && (!is_obeyed(change) || self.fields.iter().any(|field| field.is_exactly(&change.path)))
-            && (self.fields.is_empty() || self.fields.iter().any(|field| field.covers(&change.path)))
+            && self.covers(change)
             && self.chooses_object(key)
+    }
+
+    /// Returns true if a removal is taken although its class is not chosen, as the other half of a change that is: unless classes or other
+    /// fields are named, or the manifest may have changed as well.
+    pub fn takes_along(&self, removal: &FieldChange) -> bool {
+        self.classes.is_empty()
+            && removal.class == Class::Absent
+            && removal.side.is_none_or(|side| matches!(side, Side::Cluster | Side::Either))
+            && !is_obeyed(removal)
+            && self.covers(removal)
+    }
+
+    /// The flag with which a change and its other half are chosen.
+    pub fn flag_for_both(&self, change: &FieldChange, removal: &FieldChange) -> String {
+        if self.covers(removal) {
+            self.flag_with(removal.class)
+        } else {
+            format!("`--field {},{}`", change.path, removal.path)
+        }
+    }
+
+    /// The flag that chooses another class as well.
+    pub fn flag_with(&self, class: Class) -> String {
+        let classes: &[Class] = if self.classes.is_empty() { &PULLED } else { &self.classes };
+        let mut names: Vec<String> = Vec::new();
+        for class in classes.iter().chain([&class]) {
+            let name = serde_json::to_value(class).ok().and_then(|name| Some(name.as_str()?.to_owned()));
+            let is_new = |name: &String| !names.contains(name);
+            if let Some(name) = name.filter(is_new) {
+                names.push(name);
+            }
+        }
+        format!("`--class {}`", names.join(","))
+    }
+
+    fn covers(&self, change: &FieldChange) -> bool {
+        self.fields.is_empty() || self.fields.iter().any(|field| field.covers(&change.path))
     }
 
     /// Returns true if a change is of a manager that is chosen. Without one, what others added has to be added by hand: the fields

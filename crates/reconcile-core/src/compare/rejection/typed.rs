@@ -210,16 +210,23 @@ fn diagnostic(subject: &RejectedObject<'_>, line: &str) -> Diagnostic {
         return subject
             .diagnostic_at_value(&cursor, format!("{}: not a value of the expected type", named(&cursor.path)));
     }
-    if let Some(names) = complaint.strip_prefix("associative list with keys has an element that omits all key fields ")
-    {
-        let names: Vec<String> = serde_json::Deserializer::from_str(&names.replace(' ', ","))
-            .into_iter()
-            .next()
-            .and_then(Result::ok)
-            .unwrap_or_default();
+    if let Some(names) = omitted_keys(complaint) {
         return list_items::without_key(subject, &cursor, &names);
     }
     subject.diagnostic_at_value(&cursor, format!("{}: {}", named(&cursor.path), without_dump(complaint)))
+}
+
+/// The keys that an item of a list leaves out: all of them in the words of structured-merge-diff 6, and one in those of 4, which servers before
+/// 1.34 have (`typed/helpers.go`).
+fn omitted_keys(complaint: &str) -> Option<Vec<String>> {
+    let omitted = complaint.strip_prefix("associative list with keys has an element that omits ")?;
+    // More words follow.
+    let quoted = match omitted.strip_prefix("key field ") {
+        Some(name) => format!("[{}]", name.split_once(" (").map_or(name, |(name, _)| name)),
+        None => omitted.strip_prefix("all key fields ")?.replace(' ', ","),
+    };
+    let names = serde_json::Deserializer::from_str(&quoted).into_iter().next();
+    Some(names.and_then(Result::ok).unwrap_or_default())
 }
 
 fn unknown_field(subject: &RejectedObject<'_>, cursor: &Cursor<'_>) -> Diagnostic {
@@ -273,4 +280,24 @@ fn element(complaint: &str) -> Option<(usize, &str)> {
 /// Removes Go's dump of a value.
 fn without_dump(complaint: &str) -> &str {
     complaint.split(", got &").next().unwrap_or(complaint)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn omitted_keys_are_read_in_the_words_of_each_version() {
+        let begin = "associative list with keys has an element that omits ";
+        let read = |rest: &str| omitted_keys(&format!("{begin}{rest}"));
+        let one = Some(vec!["name".to_owned()]);
+        assert_eq!(read(r#"key field "name" (and doesn't have default value)"#), one);
+        assert_eq!(read(r#"all key fields ["name"] (and doesn't have default values for any key fields)"#), one);
+        let two = Some(vec!["port".to_owned(), "protocol".to_owned()]);
+        assert_eq!(
+            read(r#"all key fields ["port" "protocol"] (and doesn't have default values for any key fields)"#),
+            two
+        );
+        assert_eq!(read("something else"), None);
+    }
 }

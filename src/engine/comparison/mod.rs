@@ -178,7 +178,7 @@ impl<'a> Comparison<'a> {
         for mut machine in machines {
             let target = machine.target();
             if replaced.takes(&target.key) {
-                machine.end_as_missing();
+                machine.end_as_gone();
             }
             let unproven = machine.unproven().filter(|_| target.other_shard().is_none());
             self.unproven.extend(unproven.map(|why| format!("not proven: {}: {why}", target.key)));
@@ -186,7 +186,7 @@ impl<'a> Comparison<'a> {
             if decision.diff.action != Action::None {
                 changing.add(target, decision.live());
             }
-            if decision.diff.replacement == Some(Replacement::Allowed) {
+            if decision.diff.replacement == Some(Replacement::Allowed) && decision.diff.conflicts.is_empty() {
                 replaced.add(target);
             }
             decisions.push(decision);

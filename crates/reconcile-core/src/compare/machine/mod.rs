@@ -243,6 +243,13 @@ impl<'a> ComparisonMachine<'a> {
         self.end(ComparisonResult::Missing(Evidence::Local));
     }
 
+    /// Ends the comparison of an object that will be gone, as its definition or its Namespace is replaced. What cannot be applied stays so.
+    pub fn end_as_gone(&mut self) {
+        if matches!(self.state, State::Done(ComparisonResult::Proven(_) | ComparisonResult::Predicted { .. })) {
+            self.end_as_missing();
+        }
+    }
+
     /// Ends the comparison of an object that only has to exist.
     pub fn end_as_read(&mut self) {
         let State::Read(live) = &self.state else { return };

@@ -291,13 +291,10 @@ mod tests {
         let begin = "associative list with keys has an element that omits ";
         let read = |rest: &str| omitted_keys(&format!("{begin}{rest}"));
         let one = Some(vec!["name".to_owned()]);
-        assert_eq!(read(r#"key field "name" (and doesn't have default value)"#), one);
-        assert_eq!(read(r#"all key fields ["name"] (and doesn't have default values for any key fields)"#), one);
+        assert_eq!(read(r#"key field "name" (and has no default)"#), one);
+        assert_eq!(read(r#"all key fields ["name"] (and has no defaults)"#), one);
         let two = Some(vec!["port".to_owned(), "protocol".to_owned()]);
-        assert_eq!(
-            read(r#"all key fields ["port" "protocol"] (and doesn't have default values for any key fields)"#),
-            two
-        );
+        assert_eq!(read(r#"all key fields ["port" "protocol"] (and has no defaults)"#), two);
         assert_eq!(read("something else"), None);
     }
 }

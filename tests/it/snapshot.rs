@@ -327,7 +327,7 @@ fn custom_resources_are_compared_offline_by_their_definition() {
     ws.write("manifests.yaml", &format!("{words}---{large}"));
     let offline = is_the_same_offline(&ws, "a definition that changes with its object");
     let warnings = offline.object("Sundial", "it")["warnings"].to_string();
-    assert!(warnings.contains("before its CustomResourceDefinition is changed"), "{offline}");
+    assert!(warnings.contains("until its CustomResourceDefinition is changed"), "{offline}");
     ws.write("manifests.yaml", &format!("{words}---{}", large.replaced("name: it,", "name: new,")));
     let offline = is_the_same_offline(&ws, "a definition that changes with a new object");
     assert_eq!(offline.each("action")[1], "Sundial new: create", "{offline}");

@@ -225,8 +225,8 @@ fn omitted_keys(complaint: &str) -> Option<Vec<String>> {
         Some(name) => format!("[{}]", name.split_once(" (").map_or(name, |(name, _)| name)),
         None => omitted.strip_prefix("all key fields ")?.replace(' ', ","),
     };
-    let names = serde_json::Deserializer::from_str(&quoted).into_iter().next();
-    Some(names.and_then(Result::ok).unwrap_or_default())
+    let mut names = serde_json::Deserializer::from_str(&quoted).into_iter::<Vec<String>>();
+    Some(names.next().and_then(Result::ok).unwrap_or_default())
 }
 
 fn unknown_field(subject: &RejectedObject<'_>, cursor: &Cursor<'_>) -> Diagnostic {

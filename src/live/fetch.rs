@@ -3,7 +3,6 @@
 
 #![expect(clippy::indexing_slicing, reason = "the indices are of the very list, which keeps its length")]
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use futures::StreamExt as _;
@@ -44,15 +43,14 @@ pub async fn fetch_into<T: Send>(
     };
     let mut states: Vec<Option<T>> = targets.iter().map(|_| None).collect();
     // The resources by which objects are read whose own is not served yet.
-    let pending = targets.iter().filter(|target| target.is_pending());
     let meanwhile: HashMap<_, _> =
-        pending.filter_map(|target| Some((&target.key.gvk, target.read_resource()?))).collect();
+        targets.iter().filter_map(|target| Some((&target.key.gvk, target.served_meanwhile()?))).collect();
     let mut resources: BTreeMap<_, (&Resource, ByNamespace<'_>)> = BTreeMap::new();
     for (index, target) in targets.iter().enumerate() {
         match &target.resource {
             Ok(resource) => {
                 let own = (!resource.pending).then_some(&**resource);
-                let Some(resource) = own.or_else(|| meanwhile.get(&target.key.gvk).map(Cow::as_ref)) else { continue };
+                let Some(resource) = own.or_else(|| meanwhile.get(&target.key.gvk)) else { continue };
                 let (_, wanted) = resources.entry(&resource.gvk).or_insert_with(|| (resource, BTreeMap::new()));
                 wanted.entry(target.key.namespace.as_deref()).or_default().push(index);
             }

@@ -20,10 +20,13 @@ pub struct ChangingKinds<'a>(HashMap<(&'a str, &'a str), Definition<'a>>);
 /// A CustomResourceDefinition, with the types of its versions that were asked for.
 struct Definition<'a> {
     object: &'a Value,
-    types: BTreeMap<&'a str, OnceLock<Option<TypeTable>>>,
-    /// The definition that is in force, if it is known.
-    former: Option<Value>,
+    types: TypesByVersion<'a>,
+    /// The definition that is in force, if it is known, with the types of the same versions.
+    former: Option<(Value, TypesByVersion<'a>)>,
 }
+
+/// The types of the versions of a definition, each compiled once.
+type TypesByVersion<'a> = BTreeMap<&'a str, OnceLock<Option<TypeTable>>>;
 
 impl<'a> ChangingKinds<'a> {
     /// Adds the kind that an object defines, if it is a CustomResourceDefinition. The first definition of a kind counts. `live` is the
@@ -35,8 +38,11 @@ impl<'a> ChangingKinds<'a> {
             let object = target.desired.object();
             let versions = object.pointer("/spec/versions").and_then(Value::as_array).into_iter().flatten();
             let names = versions.filter_map(|version| version.get("name")?.as_str());
-            let types = names.map(|name| (name, OnceLock::new())).collect();
-            self.0.entry(kind).or_insert_with(|| Definition { object, types, former: live.cloned() });
+            let types: TypesByVersion<'_> = names.map(|name| (name, OnceLock::new())).collect();
+            self.0.entry(kind).or_insert_with(|| {
+                let former = live.map(|live| (live.clone(), types.clone()));
+                Definition { object, types, former }
+            });
         }
     }
 
@@ -72,15 +78,14 @@ impl<'a> ComingType<'a> {
     /// The fields of a kind; `None` if nothing is known of them.
     pub fn fields(self, gvk: &GroupVersionKind) -> Option<TypeRef<'a>> {
         let definition = self.0?;
-        let table = definition.types.get(gvk.version.as_str())?;
-        table.get_or_init(|| compile_definition(definition.object, gvk)).as_ref()?.object(gvk)
+        fields_of(definition.object, &definition.types, gvk)
     }
 
     /// The fields of a kind, if a value of it merges by them in another way than by those that are in force.
     pub(super) fn merging_fields(self, gvk: &GroupVersionKind, value: &Value) -> Option<TypeRef<'a>> {
-        let former = compile_definition(self.0?.former.as_ref()?, gvk)?;
+        let (former, types) = self.0?.former.as_ref()?;
         let fields = self.fields(gvk)?;
-        (!merge_alike(value, former.object(gvk)?, fields)).then_some(fields)
+        (!merge_alike(value, fields_of(former, types, gvk)?, fields)).then_some(fields)
     }
 
     /// The object with the type; `None` if nothing is known of that.
@@ -90,6 +95,12 @@ impl<'a> ComingType<'a> {
     {
         Some(RejectedObject::of_manifest(target, live, self.fields(&target.key.gvk)?).coming())
     }
+}
+
+/// The fields of a kind by one of its definitions.
+fn fields_of<'d>(definition: &Value, types: &'d TypesByVersion<'_>, gvk: &GroupVersionKind) -> Option<TypeRef<'d>> {
+    let table = types.get(gvk.version.as_str())?;
+    table.get_or_init(|| compile_definition(definition, gvk)).as_ref()?.object(gvk)
 }
 
 /// Returns true if the maps and lists in a value merge by the same rules in both types.

@@ -2,7 +2,6 @@
 
 #![expect(clippy::indexing_slicing, reason = "the indices are of the very list, which keeps its length")]
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, OnceLock};
 
@@ -110,16 +109,12 @@ impl Target {
         self.resource.as_deref().is_ok_and(|resource| resource.pending)
     }
 
-    /// The resource by which its object is read: in another version, if the server does not serve that of the manifest yet. `None` if it
-    /// serves the kind in no version.
-    pub fn read_resource(&self) -> Option<Cow<'_, Resource>> {
-        let resource = self.resource.as_deref().ok()?;
-        if !resource.pending {
-            return Some(Cow::Borrowed(resource));
-        }
+    /// The resource by which the object of a pending one is read: that of another version of its kind. `None` if the server serves none.
+    pub fn served_meanwhile(&self) -> Option<Resource> {
+        let resource = self.resource.as_deref().ok().filter(|resource| resource.pending)?;
         let other = |version: &String| GroupVersionKind::new(version, &self.key.gvk.kind);
         let gvk = self.versions.iter().map(other).find(|gvk| gvk.group == self.key.gvk.group)?;
-        Some(Cow::Owned(Resource { gvk, pending: false, ..resource.clone() }))
+        Some(Resource { gvk, pending: false, ..resource.clone() })
     }
 
     /// The reason why the manifest does not speak for this live object.

@@ -121,8 +121,7 @@ fn one_file(before: &[u8], writes: &[(usize, &Write)]) -> Result<Vec<u8>, Refuse
 fn repeats_items(before: &[u8], after: &[u8]) -> bool {
     let former = read(before, Validation::Warn).documents;
     let has_duplicates = |document: &Document| {
-        let text = |field: &str| document.value.get(field).and_then(Value::as_str).unwrap_or_default();
-        let gvk = GroupVersionKind::new(text("apiVersion"), text("kind"));
+        let gvk = GroupVersionKind::of(&document.value);
         builtin().object(&gvk).is_some_and(|schema| has_duplicates(&document.value, schema))
     };
     read(after, Validation::Warn).documents.iter().any(|document| {

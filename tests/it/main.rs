@@ -106,6 +106,7 @@ mod reading;
 mod real_helm;
 mod redirects;
 mod reference;
+mod refusals;
 mod refused;
 mod releases;
 mod remove_added;

@@ -47,11 +47,21 @@ struct ProxyState {
     administrator: Api,
     anyone: Api,
     seen: Mutex<Vec<String>>,
+    refusals: Mutex<Vec<Refusal>>,
     rules: Mutex<Vec<Rule>>,
     /// Faults of the next connections.
     connections: Mutex<Vec<ConnectionFault>>,
     /// Duration of the next outage; each change is an outage.
     outages: watch::Sender<Duration>,
+}
+
+/// An answer of the server with an error.
+#[derive(Clone, Debug)]
+pub struct Refusal {
+    /// The request, as `METHOD path?query`.
+    pub request: String,
+    pub code: u16,
+    pub body: String,
 }
 
 struct Rule {
@@ -72,6 +82,7 @@ impl Proxy {
             administrator: connect(&plane.kubeconfig(ADMIN, plane.url(), workspace.namespace())),
             anyone: connect(&plane.anonymous_kubeconfig()),
             seen: Mutex::default(),
+            refusals: Mutex::default(),
             rules: Mutex::default(),
             connections: Mutex::default(),
             outages: watch::Sender::new(Duration::ZERO),
@@ -119,6 +130,11 @@ impl Proxy {
     pub fn requests(&self) -> Vec<String> {
         lock(&self.state.seen).clone()
     }
+
+    /// All answers of the server so far that were errors.
+    pub fn refusals(&self) -> Vec<Refusal> {
+        lock(&self.state.refusals).clone()
+    }
 }
 
 impl Drop for Proxy {
@@ -148,10 +164,20 @@ impl ProxyState {
         }
         let api = if parts.headers.contains_key(header::AUTHORIZATION) { &self.anyone } else { &self.administrator };
         let body = Body::from(body.collect().await?.to_bytes());
+        let path = parts.uri.path_and_query().map_or("", |path| path.as_str());
+        let request = format!("{} {path}", parts.method);
         let mut response = api.send(Request::from_parts(parts, body)).await?;
         response.headers_mut().remove(header::TRANSFER_ENCODING);
         response.headers_mut().remove(header::CONNECTION);
-        Ok(response)
+        let code = response.status();
+        if code.is_success() || code.is_informational() || code.is_redirection() {
+            return Ok(response);
+        }
+        let (head, body) = response.into_parts();
+        let body = body.collect().await?.to_bytes();
+        let refusal = Refusal { request, code: code.as_u16(), body: String::from_utf8_lossy(&body).into_owned() };
+        lock(&self.refusals).push(refusal);
+        Ok(Response::from_parts(head, Body::from(body)))
     }
 }
 

@@ -92,8 +92,10 @@ impl Workspace {
         let deadline = Instant::now() + Duration::from_mins(1);
         let is_published = || {
             let index = self.plane.api().find("/openapi/v3").unwrap_or_default();
-            let url = index["paths"][&group_version]["serverRelativeURL"].as_str().map(ToOwned::to_owned);
-            url.and_then(|url| self.plane.api().find(&url)).is_some_and(|document| document["components"].is_object())
+            // With its query, a document that changes meanwhile is a redirect.
+            let url =
+                index["paths"][&group_version]["serverRelativeURL"].as_str().and_then(|url| url.split('?').next());
+            url.and_then(|url| self.plane.api().find(url)).is_some_and(|document| document["components"].is_object())
         };
         while !is_published() {
             assert!(Instant::now() < deadline, "{group_version} is not published");

@@ -234,10 +234,11 @@ impl Complaint {
 }
 
 /// Splits a text into a value in JSON form and its detail. A dump of a struct, or a text that only looks like a value, is no value.
+/// Before Kubernetes 1.34, the dumps are in the syntax of Go.
 fn value_and_detail(text: &str) -> (Option<Value>, &str) {
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
-    let Some(Ok(value)) = values.next() else {
-        let is_dump = text.starts_with('{') || text.starts_with('[') || text.len() > LONGEST;
+    let Some(Ok(value)) = values.next().filter(|_| !is_go(text)) else {
+        let is_dump = text.starts_with(['{', '[']) || is_go(text) || text.len() > LONGEST;
         let last = text.rsplit_once(": ").map_or(text, |(_, detail)| detail);
         return (None, if is_dump { last } else { text });
     };
@@ -247,6 +248,14 @@ fn value_and_detail(text: &str) -> (Option<Value>, &str) {
         None if rest.is_empty() => (Some(value), ""),
         None => (None, text),
     }
+}
+
+/// Returns true if a text begins with a value in the syntax of Go: `map[string]string{…}` or `intstr.IntOrString{…}`.
+fn is_go(text: &str) -> bool {
+    let Some((name, _)) = text.split_once('{') else { return false };
+    name.contains(['.', '['])
+        && name.ends_with(|c: char| c.is_ascii_alphabetic())
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || ".[]*_".contains(c))
 }
 
 /// Removes the regular expression, which repeats the sentence before it.
@@ -308,6 +317,15 @@ mod tests {
                 "is wrong",
             ),
             ("FieldValueInvalid", "Invalid value: {A:1 B:map[]}: is wrong", None, "is wrong"),
+            ("FieldValueInvalid", r#"Invalid value: map[string]string{"a":"b"}: is wrong"#, None, "is wrong"),
+            (
+                "FieldValueInvalid",
+                r#"Invalid value: intstr.IntOrString{Type:1, StrVal:"b"}: is wrong"#,
+                None,
+                "is wrong",
+            ),
+            ("FieldValueInvalid", "Invalid value: []core.Port{}: is wrong", None, "is wrong"),
+            ("FieldValueInvalid", "Invalid value: size {a} is: wrong", None, "size {a} is: wrong"),
             (
                 "FieldValueTypeInvalid",
                 r#"Invalid value: "number": spec.size in body must be of type integer: "number""#,

@@ -175,9 +175,8 @@ pub(crate) fn unchangeable(target: &Target, live: &Value, status: &StatusError) 
     if refusal_may_quote(target, Some(live), status) {
         return Discreet::of(&[target.desired.object(), live]).sentence(status);
     }
-    let clause = |message: &'_ str| message.rsplit_once(": ").map_or(message, |(_, clause)| clause).to_owned();
     let causes =
-        outermost(status).map(|cause| format!("{} cannot be changed: {}", cause.field, clause(&cause.message)));
+        outermost(status).map(|cause| format!("{} cannot be changed: {}", cause.field, final_clause(&cause.message)));
     causes.collect::<Vec<_>>().join("; ")
 }
 
@@ -197,17 +196,21 @@ fn one_sentence(status: &StatusError) -> String {
         return status.in_full();
     }
     let causes: Vec<String> =
-        status.causes.iter().map(|cause| format!("{}: {}", cause.field, final_clause(&cause.message))).collect();
+        status.causes.iter().map(|cause| format!("{}: {}", cause.field, short_message(&cause.message))).collect();
     causes.join("; ")
 }
 
-/// The final clause of a long message, such as `Invalid value: {a whole pod spec}: field is immutable`. A short message stays whole.
-fn final_clause(message: &str) -> &str {
+/// The final clause of a long message. A short message stays whole.
+fn short_message(message: &str) -> &str {
     const SHORT: usize = 300;
-    if message.len() <= SHORT {
-        return message;
-    }
-    message.rsplit_once(": ").map_or(message, |(_, clause)| clause)
+    if message.len() <= SHORT { message } else { final_clause(message) }
+}
+
+/// The final clause of a message such as `Invalid value: {a whole pod spec}: field is immutable`, without the differences between two
+/// objects that may follow in more lines.
+fn final_clause(message: &str) -> &str {
+    let sentence = message.lines().next().unwrap_or_default();
+    sentence.rsplit_once(": ").map_or(sentence, |(_, clause)| clause)
 }
 
 /// Advice if the live object itself is the reason for the refusal.
@@ -321,4 +324,21 @@ fn hint(target: &Target, status: &StatusError) -> Option<String> {
         }
         None => "the user needs permissions to write, also for a dry run".to_owned(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn differences_between_two_objects_are_no_clause() {
+        let forbidden = "Forbidden: spec is immutable after creation except resources.requests";
+        let of_go = "\n\u{a0}\u{a0}core.PersistentVolumeClaimSpec{\n\u{a0}\u{a0}\tSelector:    nil,\n\u{a0}\u{a0}}\n";
+        let of_json = "\n@@ -6,11 +6,11 @@\n  \"Resources\": {\n-   \"storage\": \"2Gi\"\n";
+        for differences in ["", of_go, of_json] {
+            let clause = final_clause(&format!("{forbidden}{differences}")).to_owned();
+            assert_eq!(clause, "spec is immutable after creation except resources.requests");
+        }
+        assert_eq!(final_clause(r#"Invalid value: {"a": "b"}: field is immutable"#), "field is immutable");
+    }
 }

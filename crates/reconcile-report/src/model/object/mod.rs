@@ -1,6 +1,8 @@
+mod composed;
 pub(crate) mod disposition;
 pub(crate) mod read_object;
 pub(crate) mod renamed;
+mod state;
 mod withheld;
 
 use std::borrow::Cow;
@@ -8,30 +10,22 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, LazyLock};
 
-use reconcile_core::compare::{Action, Class, Conflict, Decision, Effect, ObjectDiff, Side};
-use reconcile_core::diagnostic::{Code, Diagnostic};
-use reconcile_core::effects::of_deletion;
-use reconcile_core::live::Target;
-use reconcile_core::live::readiness::{ObjectReadiness, ReadinessState};
-use reconcile_core::manifest::{BaseObject, BaseState, ReleaseName, Source};
-use reconcile_core::own::Handover;
-use reconcile_core::owners::{ObjectTimes, Owner};
-use reconcile_core::pass::{Outcome, TurnResult};
-use reconcile_core::plan::deletion::Deletion;
+use reconcile_core::compare::{ObjectDiff, Side};
+use reconcile_core::diagnostic::Diagnostic;
+use reconcile_core::live::readiness::ObjectReadiness;
+use reconcile_core::manifest::{ReleaseName, Source};
+use reconcile_core::owners::ObjectTimes;
+use reconcile_core::pass::Outcome;
 use reconcile_core::rare::{MayBeEmpty, Rare, is_zero};
 use reconcile_core::rules::RuleRef;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
-use serde_json::Value;
 use structured_merge::{FieldPath, ObjectKey};
 
 use crate::model::diagnostic::ObjectError;
 use crate::model::identity::KeyFields;
 use crate::model::{diagnostic, identity};
 use disposition::Disposition;
-
-/// Largest number of changed fields of an object that are looked up in its manifest: each costs a search.
-const LINES: usize = 1_000;
 
 /// One object of the report. Copies share their memory until one of them is changed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -204,323 +198,14 @@ impl ObjectReport {
         Arc::unwrap_or_clone(self.0)
     }
 
-    /// The report of the decision about one target.
-    pub fn new(target: &Target, decision: &Decision) -> Self {
-        let mut report = Self::about(target, decision.diff.clone());
-        report.messages.warnings = target.desired.warnings().iter().chain(&decision.warnings).cloned().collect();
-        report.details.rules.clone_from(&decision.rules);
-        report.details.times = decision.times();
-        if report.differs() || report.is_ownership_only() {
-            report.name_live(decision.live());
-        }
-        report.withhold_keys(target);
-        report.shrink();
-        report
-    }
-
-    /// Frees the memory of parts that are empty.
-    fn shrink(&mut self) {
-        let ObjectFields { diff, messages, details, .. } = &mut **self;
-        diff.notes.shrink();
-        messages.shrink();
-        details.shrink();
-    }
-
-    /// The report of an object whose owners change: the fields that differ stay with theirs.
-    pub fn handed_over(target: &Target, decision: &Decision, handover: &Result<Handover, Diagnostic>) -> Self {
-        let mut report = Self::new(target, decision);
-        let (transfers, changes) = match handover {
-            Ok(Handover { transfers, changes, .. }) => (transfers.clone(), changes.clone()),
-            Err(error) => {
-                report.messages.error = Some(Box::new(error.clone()));
-                Default::default()
-            }
-        };
-        report.diff.action = if handover.is_ok() { Action::None } else { Action::Unknown };
-        report.diff.changes = changes;
-        report.diff.find_side();
-        report.diff.transfers = Some(transfers.into());
-        report.diff.replacement = None;
-        report.diff.conflicts.clear();
-        report.diff.added_items.clear();
-        report.messages.reason = None;
-        report.messages.hint = None;
-        report.diff.notes = Rare::default();
-        report.find_lines(target);
-        report.name_live(decision.live());
-        report.withhold_keys(target);
-        report
-    }
-
     /// The former object of one under a new name.
     pub(crate) fn former(&self) -> Option<ObjectKey> {
         Some(ObjectKey { name: self.renamed_from.clone()?, ..self.key.clone() })
     }
 
-    /// Returns true if some of its fields go to a manager.
-    pub fn has_transfers(&self) -> bool {
-        self.diff.transfers.as_ref().is_some_and(|transfers| !transfers.is_empty())
-    }
-
-    /// Returns true if `own` leaves fields with their owners, because their values differ.
-    pub(crate) fn stays_different(&self) -> bool {
-        self.diff.transfers.is_some() && self.diff.has_drift()
-    }
-
-    fn about(target: &Target, diff: ObjectDiff) -> Self {
-        let mut report = Self::unwanted(&target.key, diff);
-        report.source = Some(target.desired.origin.source.clone());
-        let release = target.desired.origin.record.as_ref().and_then(|record| record.named_release());
-        report.release = release.map(Box::new);
-        report.take_base(target.base.get().map(BaseObject::state));
-        report.details.is_annotated = !target.desired.ignored().is_empty();
-        report.find_lines(target);
-        report.position = target.shard_member.map(|member| member.position);
-        report
-    }
-
-    /// Takes the part of the base of the object, which tells on which side a missing object is missing.
-    fn take_base(&mut self, base: Option<BaseState>) {
-        self.diff.base = base;
-        let Some(side) = base.map(Side::of_missing) else { return };
-        self.diff.changes.iter_mut().filter(|change| change.class == Class::Missing).for_each(|change| {
-            change.side = Some(side);
-        });
-        self.diff.find_side();
-    }
-
-    /// The report of differences alone, for a member of an apply set that no manifest names.
-    pub fn unwanted(key: &ObjectKey, diff: ObjectDiff) -> Self {
-        let mut report = Self::from(ObjectFields {
-            key: key.clone(),
-            renamed_from: None,
-            release: None,
-            source: None,
-            resource_version: None,
-            position: None,
-            diff,
-            messages: Rare::default(),
-            run: ObjectRun::default(),
-            details: Rare::default(),
-        });
-        report.diff.find_side();
-        if !report.diff.notes.is_empty() {
-            report.messages.error = report.diff.notes.error.take();
-            if let Some(reason) = report.diff.notes.reason.take() {
-                report.messages.reason = Some(reason.text);
-                report.messages.hint = reason.hint;
-            }
-            report.shrink();
-        }
-        if report.diff.action == Action::Delete
-            && let Some(live) = report.diff.changes.first().and_then(|change| change.live.clone())
-        {
-            live.with(|live| {
-                report.name_live(Some(live));
-                report.diff.effects.extend(of_deletion(key, live));
-            });
-        }
-        report
-    }
-
-    /// Adds what has to be allowed before it is deleted, or the reason why it cannot be.
-    #[must_use]
-    pub fn with_deletion(mut self, deletion: Option<&Deletion>, refusal: Option<&Diagnostic>) -> Self {
-        self.diff.deletion = deletion.cloned().map(Box::new);
-        self.messages.error = refusal.cloned().map(Box::new);
-        if refusal.is_some() || deletion.is_some_and(|deletion| !deletion.allowed && !deletion.needs.is_empty()) {
-            self.diff.effects.clear();
-        }
-        self
-    }
-
-    /// Names the version of the live object.
-    fn name_live(&mut self, live: Option<&Value>) {
-        let field = |name: &str| Some(live?.get("metadata")?.get(name)?.as_str()?.to_owned());
-        self.resource_version = field("resourceVersion");
-        self.details.uid = field("uid");
-    }
-
-    /// Finds the lines of the changed fields.
-    fn find_lines(&mut self, target: &Target) {
-        let paths = self.diff.changes.iter().map(|change| &change.path).filter(|path| !path.elements().is_empty());
-        self.details.lines = paths.take(LINES).map(|path| (path.clone(), target.desired.line_of(path))).collect();
-    }
-
     /// The line of a changed field in the manifest, or of the nearest parent that is written there, if it is known.
     pub fn line_of(&self, path: &FieldPath) -> Option<u32> {
         self.details.lines.get(path).copied()
-    }
-
-    /// The report of the readiness of one target, without a comparison.
-    pub fn observed(target: &Target, readiness: ObjectReadiness) -> Self {
-        let diagnostic = readiness.diagnostic.clone();
-        let unknown = diagnostic.clone().unwrap_or_else(|| Diagnostic::new(Code::Unknown, ""));
-        let mut report = Self::about(target, ObjectDiff::unknown(unknown));
-        if diagnostic.is_none() {
-            report.diff.action = Action::None;
-            report.messages.error = None;
-        }
-        report.run.readiness = Some(Box::new(readiness));
-        report
-    }
-
-    /// Adds the end of its turn in the pass.
-    pub fn settle(&mut self, turn: &TurnResult) {
-        let TurnResult { outcome, error, reason, hint, notes, new_diff, postponed } = turn;
-        if let Some(diff) = new_diff {
-            let mut new = Self::unwanted(&self.key, (**diff).clone());
-            new.take_base(self.diff.base);
-            let unmanaged = self.diff.notes.unmanaged;
-            let ObjectDiff { evidence, transfers, added_items, known_added_items, ignored, .. } =
-                std::mem::replace(&mut self.diff, new.into_fields().diff);
-            self.diff.evidence = evidence;
-            self.diff.transfers = transfers;
-            self.diff.added_items = added_items;
-            self.diff.known_added_items = known_added_items;
-            self.diff.ignored = ignored;
-            self.diff.notes.unmanaged = unmanaged;
-            self.run.changed_during_run = true;
-        }
-        self.run.outcome = Some(*outcome);
-        self.run.postponed = *postponed;
-        let ObjectFields { messages, details, source, .. } = &mut **self;
-        messages.warnings.extend(notes.iter().cloned());
-        details.notes.extend(notes.iter().cloned());
-        if error.is_some() {
-            messages.error = error.clone().map(Box::new);
-            // The error of a deletion replaces the reason for it.
-            messages.reason.take_if(|_| source.is_none());
-        }
-        messages.reason = reason.clone().or(messages.reason.take());
-        messages.hint = hint.clone().or(messages.hint.take());
-        self.shrink();
-    }
-
-    /// The part that it takes in a pass with the same flags.
-    pub(crate) fn disposition(&self) -> Disposition {
-        let ObjectDiff { action, replacement, conflicts, .. } = &self.diff;
-        let is_blocked = !conflicts.is_empty() || self.details.is_conflict_shown;
-        match Disposition::of(*action, *replacement) {
-            Disposition::Update if is_blocked => Disposition::Conflict,
-            Disposition::InSync if self.is_kept() => Disposition::Kept,
-            Disposition::InSync if self.is_left_whole() => Disposition::Left,
-            disposition => disposition,
-        }
-    }
-
-    /// The part of a pass that it takes and the side that changed, for counts: also of differences that are not shown.
-    pub(crate) fn counted(&self) -> Counted {
-        self.details.counted.unwrap_or_else(|| Counted {
-            disposition: self.disposition(),
-            side: self.diff.side,
-            overwrites: self.diff.changes.iter().any(|change| change.side == Some(Side::Both)),
-        })
-    }
-
-    /// The conflicts that its changes do not name.
-    pub(crate) fn other_conflicts(&self) -> Vec<&Conflict> {
-        let changes = self.diff.changes.iter().filter(|change| change.class == Class::Conflict);
-        let named: BTreeMap<&FieldPath, &[Owner]> =
-            changes.map(|change| (&change.path, &change.managers[..])).collect();
-        let is_named =
-            |conflict: &Conflict| named.get(&conflict.path).is_some_and(|owners| owners.contains(&conflict.owner));
-        self.diff.conflicts.iter().filter(|conflict| !is_named(conflict)).collect()
-    }
-
-    /// Returns true if an apply ends running Pods of it.
-    pub(crate) fn restarts(&self) -> bool {
-        self.diff.effects.iter().any(Effect::is_restart)
-    }
-
-    /// Returns true if it is a member of an apply set that is no longer in the manifests and is kept.
-    pub fn is_kept(&self) -> bool {
-        self.source.is_none() && self.diff.action == Action::None
-    }
-
-    /// Returns true if it is missing or a member to delete, and the run leaves it so.
-    pub(crate) fn is_left_whole(&self) -> bool {
-        self.diff.left.iter().any(|left| left.path.elements().is_empty())
-    }
-
-    /// Returns true if it is to be deleted, and cannot be for a reason that was known before.
-    pub(crate) fn is_refused_deletion(&self) -> bool {
-        self.diff.action == Action::Delete && self.run.outcome.is_none() && self.messages.error.is_some()
-    }
-
-    /// Returns true if it now matches the manifest.
-    pub fn is_done(&self) -> bool {
-        self.run.outcome.is_some_and(Outcome::is_done)
-    }
-
-    /// Returns true if something was done to it.
-    pub fn is_changed(&self) -> bool {
-        self.is_done() && self.run.outcome != Some(Outcome::Unchanged)
-    }
-
-    /// Returns true if only the ownership of fields would change.
-    pub fn is_ownership_only(&self) -> bool {
-        self.diff.is_ownership_only()
-    }
-
-    /// Returns true if it does not match its manifest, or did not before it was written.
-    pub(crate) fn differs(&self) -> bool {
-        self.diff.action != Action::None || self.diff.has_drift()
-    }
-
-    /// Hides the differences that the baseline has. An object without other differences is shown as in sync, while the counts
-    /// keep its action.
-    pub(crate) fn leave_out_known(&mut self) {
-        self.details.counted = Some(self.counted());
-        if self.is_known() {
-            self.diff.action = Action::None;
-            self.messages.reason = None;
-            self.messages.hint = None;
-        }
-        let ObjectFields { diff, .. } = &mut **self;
-        let known: BTreeSet<&FieldPath> =
-            diff.changes.iter().filter(|change| change.known).map(|change| &change.path).collect();
-        diff.conflicts.retain(|conflict| !known.contains(&conflict.path));
-        diff.changes.retain(|change| !change.known);
-        diff.find_side();
-    }
-
-    /// Returns true if all of its differences are known, and were left out.
-    pub(crate) fn is_known_left_out(&self) -> bool {
-        self.details.counted.is_some_and(|counted| counted.side.is_some()) && self.diff.action == Action::None
-    }
-
-    /// Returns true if the baseline has all of its changes, where only the ownership of fields would change.
-    pub(crate) fn is_known_ownership(&self) -> bool {
-        self.diff.changes.iter().all(|change| change.known)
-    }
-
-    /// Returns true if it differs, and the baseline has all of its differences.
-    pub fn is_known(&self) -> bool {
-        let mut drift = self.diff.drift().peekable();
-        drift.peek().is_some() && drift.all(|change| change.known)
-    }
-
-    /// Returns true if nothing was to be written, or if it is known what became of it.
-    pub(crate) fn is_settled(&self) -> bool {
-        !self.differs() || self.run.outcome.is_some()
-    }
-
-    pub(crate) fn is_incomplete(&self) -> bool {
-        self.diff.action == Action::Unknown
-            || self.messages.error.is_some()
-            || self.run.outcome.is_some() && !self.is_done() && !self.run.postponed
-            || self.run.readiness.as_ref().is_some_and(|readiness| readiness.state == ReadinessState::Unknown)
-    }
-
-    /// Returns true if it is not ready, or waits until others are.
-    pub(crate) fn waits(&self) -> bool {
-        self.is_unready() || self.run.postponed
-    }
-
-    /// Returns true if its readiness was checked and it is not ready.
-    pub fn is_unready(&self) -> bool {
-        self.run.readiness.as_ref().is_some_and(|readiness| !readiness.is_current())
     }
 }
 

@@ -44,6 +44,7 @@ mod early;
 mod effects;
 mod embedded_secrets;
 mod embedded_types;
+mod empty_values;
 mod encrypted;
 mod evidence;
 mod examples;

@@ -13,7 +13,7 @@ use super::object::{FieldPath, FieldSet, GroupVersionKind, ManagedFieldsEntry, P
 use super::schema::{Shape, TypeRef, builtin_kind, item_element, items_by_element};
 
 /// The field of a Service's port.
-const NODE_PORT: &str = "nodePort";
+pub(crate) const NODE_PORT: &str = "nodePort";
 /// Annotations that the server makes from fields of the object, by group, kind and key. The server ignores their values
 /// in a manifest.
 const MADE: [(&str, &str, &str); 3] = [

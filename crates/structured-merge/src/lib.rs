@@ -94,6 +94,7 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 #![cfg_attr(test, allow(clippy::unreachable, clippy::string_slice))]
 
+mod allocations;
 mod changes;
 mod claimants;
 mod comparison;

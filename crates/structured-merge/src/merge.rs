@@ -6,7 +6,10 @@ use serde_json::{Map, Value};
 
 use crate::kinds::with_limits_filled;
 use crate::object::PathElement;
-use crate::schema::{self, ListKind, ScalarKind, TypeRef, equivalent_offline, is_default, item_element};
+use crate::schema::{
+    self, ListKind, ScalarKind, TypeRef, equivalent_offline, is_default, item_element, may_be_defaulted,
+    with_empty_values_filled,
+};
 
 /// Form of the merged values: as structured-merge-diff computes them, or as the server serves them afterwards.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -34,6 +37,11 @@ pub(crate) fn merge_to(values: Values, manifest: &Value, live: &Value, schema: T
                 match found.get(name) {
                     there if value.is_null() => nulled(values, &mut merged, name, there, schema),
                     Some(there) => {
+                        let sibling = |name: &str| wanted.get(name).or_else(|| found.get(name));
+                        let default = (values == Values::Served && may_be_defaulted(value))
+                            .then(|| schema.default_of_empty(name, sibling))
+                            .flatten();
+                        let value = default.as_ref().unwrap_or(value);
                         merged.insert(name.clone(), merge_to(values, value, there, schema.field(name)));
                     }
                     None if values == Values::Served && schema::is_omitted_when_empty(value, name, schema) => {}
@@ -48,6 +56,7 @@ pub(crate) fn merge_to(values: Values, manifest: &Value, live: &Value, schema: T
         _ if values == Values::Sent => manifest.clone(),
         _ => {
             let manifest = with_limits_filled(manifest, schema);
+            let manifest = with_empty_values_filled(&manifest, schema);
             let is_same = equivalent_offline(&manifest, live, schema);
             if is_same { live.clone() } else { completed(&manifest, live, schema) }
         }

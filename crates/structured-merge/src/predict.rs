@@ -6,6 +6,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
+use crate::allocations::with_kept_allocations;
 use crate::comparison::compare;
 use crate::kinds::{with_node_ports, with_string_data, with_string_data_folded};
 use crate::merge::{Values, is_one_value, merge_to};
@@ -60,7 +61,12 @@ pub fn predict_displacing(
     let unclaimed = invented.as_ref().map(|entry| entry.fields.clone()).unwrap_or_default();
     let managed = settled.fields_of_others().union(&stays).union(&unclaimed);
     let written = |values: Values, manifest: Cow<'_, Value>| {
-        let mut object = merge_to(values, &with_node_ports(manifest, live, schema), live, schema);
+        let manifest = with_node_ports(manifest, live, schema);
+        let manifest = match values {
+            Values::Served => with_kept_allocations(manifest, live, schema),
+            Values::Sent => manifest,
+        };
+        let mut object = merge_to(values, &manifest, live, schema);
         for name in kind.map(KindInfo::resets).unwrap_or_default() {
             keep(name, live, &mut object);
         }

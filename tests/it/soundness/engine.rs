@@ -119,7 +119,7 @@ pub async fn check(run: &mut Run<'_>, manifest: &Value, live: &Value) {
 }
 
 /// Compares without the server.
-fn compared_here(target: &Target, policy: &Policy, schema: TypeRef<'_>, live: Value) -> Decision {
+pub fn compared_here(target: &Target, policy: &Policy, schema: TypeRef<'_>, live: Value) -> Decision {
     let policy = Policy { evidence: EvidenceMode::ReadOnly, ..policy.clone() };
     let mut machine = ComparisonMachine::new(target, LiveState::Present(live), schema, &policy);
     machine.start();

@@ -82,7 +82,7 @@ mod tests {
             "name": "proxy", "image": "shop/proxy:3",
             "ports": [{"containerPort": 80}, {"containerPort": 53, "protocol": "UDP"}],
             "env": [{"name": "IP", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}}],
-            "livenessProbe": {"httpGet": {"path": "/", "port": 80}, "periodSeconds": 5},
+            "livenessProbe": {"httpGet": {"port": 80}, "periodSeconds": 5},
         });
         assert_eq!(stripped(("v1", "Pod"), ["spec", "containers"], &container), expected);
         let port = json!({"name": "b", "port": 80, "targetPort": 80, "protocol": "TCP", "nodePort": 30080});

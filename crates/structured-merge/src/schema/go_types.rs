@@ -8,7 +8,7 @@ use super::type_ref::TypeRef;
 /// Fields of built-in types that are pointers to scalars in Go wherever they occur (k8s.io/api v0.37, `types.go` of all
 /// groups), in alphabetical order. The server keeps their empty values. Names that are a pointer in some types only are
 /// in `POINTERS_BY_TYPE`, as far as they matter.
-const POINTERS: [&str; 153] = [
+const POINTERS: [&str; 154] = [
     "accessMode",
     "activeDeadlineSeconds",
     "adminAccess",
@@ -39,6 +39,7 @@ const POINTERS: [&str; 153] = [
     "defaultMode",
     "defaultPartitionTypeAttribute",
     "defaultUser",
+    "deletionGracePeriodSeconds",
     "distinctAttribute",
     "dryRun",
     "enableServiceLinks",
@@ -164,9 +165,9 @@ const POINTERS: [&str; 153] = [
     "zone",
 ];
 /// Names that are pointers in one type only, each with another field that identifies the type:
-/// `PersistentVolumeClaimSpec` and `EndpointConditions`.
-const POINTERS_BY_TYPE: [(&str, &str); 3] =
-    [("storageClassName", "volumeName"), ("ready", "serving"), ("terminating", "serving")];
+/// `PersistentVolumeClaimSpec`, `EndpointConditions` and `ServiceReference`.
+const POINTERS_BY_TYPE: [(&str, &str); 4] =
+    [("storageClassName", "volumeName"), ("ready", "serving"), ("terminating", "serving"), ("path", "namespace")];
 
 /// Returns true if a field is known to distinguish an empty value from no value.
 pub(super) fn is_pointer(field: &str, schema: TypeRef<'_>) -> bool {

@@ -10,6 +10,7 @@
 mod builtin;
 mod corrections;
 mod definition;
+mod empty_values;
 mod equality;
 mod field_set;
 mod go_types;
@@ -22,6 +23,7 @@ pub(crate) use builtin::new_object;
 pub use builtin::{builtin, builtin_kind, untyped_object};
 pub use corrections::{EmptyKey, RefusedNull, fill_in_empty_keys, take_out_refused_nulls};
 pub use definition::{compile_definition, defined_kind, written_schema};
+pub(crate) use empty_values::{may_be_defaulted, with_empty_values_filled};
 pub(crate) use equality::same_scalar;
 pub use equality::{
     conforms, equivalent_offline, is_default, is_nothing, is_nothing_here, is_omitted_when_empty, semantically_equal,

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use serde_json::{Map, Value};
 
 use super::builtin::object_metadata;
+use super::empty_values::constant_default;
 use super::go_types::known_default;
 use super::table::{Field, KindInfo, ListKind, MapShape, ScalarKind, Shape, TypeId, TypeTable};
 use crate::object::GroupVersionKind;
@@ -206,10 +207,11 @@ impl Compiler {
         let mut fields = BTreeMap::new();
         for (field, property) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
             let default = name.and_then(|name| known_default(name, field)).or_else(|| property.get("default").cloned());
+            let default_of_empty = name.and_then(|name| constant_default(name, field));
             let refuses_null = self.is_defined && refuses_null(property);
             let replaces_null = self.is_defined && !refuses_null && !is_nullable(property);
             let id = self.inline(property, schemas);
-            fields.insert(field.clone(), Field { id, default, refuses_null, replaces_null });
+            fields.insert(field.clone(), Field { id, default, default_of_empty, refuses_null, replaces_null });
         }
         let is_free = schema.get(PRESERVE).is_some_and(|preserves| *preserves == true);
         let atomic = is_atomic.or(is_atomic_map(schema)).unwrap_or(false);

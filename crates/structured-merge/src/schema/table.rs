@@ -87,6 +87,9 @@ pub struct Field {
     /// The server's default, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default: Option<Value>,
+    /// The default that the server stores where the field is empty, if it is known and does not depend on other fields.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub default_of_empty: Option<Value>,
     /// True if it must not be null: a field of a custom resource that is not nullable and has no default.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub refuses_null: bool,

@@ -104,6 +104,11 @@ impl<'t> TypeRef<'t> {
         self.declared(name)?.default.as_ref()
     }
 
+    /// The default that the server stores where a field is empty, if it does not depend on other fields.
+    pub(super) fn constant_default_of_empty(self, name: &str) -> Option<&'t Value> {
+        self.declared(name)?.default_of_empty.as_ref()
+    }
+
     /// Returns true if a field or entry must not be null.
     pub fn refuses_null(self, name: &str) -> bool {
         let refuses = |map: &MapShape| map.fields.get(name).map_or(map.rest_refuses_null, |field| field.refuses_null);

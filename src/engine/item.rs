@@ -9,7 +9,7 @@ use crate::client::Cluster;
 use crate::engine::interrupt::Interrupt;
 use crate::engine::wait::{Watched, observe};
 use crate::engine::write::Written;
-use reconcile_core::compare::{Action, Decision, FieldChange, ObjectDiff, Replacement};
+use reconcile_core::compare::{Action, Decision, FieldChange, ObjectDiff};
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::live::Target;
 use reconcile_core::object::Shard;
@@ -56,14 +56,12 @@ impl Item {
 
     /// Returns true if it has changes to write.
     pub fn is_change(&self) -> bool {
-        let diff = self.diff();
-        !diff.is_done() && diff.action != Action::Unknown && diff.conflicts.is_empty()
+        self.diff().is_change()
     }
 
     /// Returns true if it has changes that the flags allow to write.
     pub fn is_to_write(&self) -> bool {
-        let diff = self.diff();
-        self.is_change() && (diff.action != Action::Replace || diff.replacement == Some(Replacement::Allowed))
+        self.diff().is_to_write()
     }
 
     /// Returns true if its turn is over and it now matches its manifest.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::control_plane::{ControlPlane, Fault, Proxy, Replaced, Run, Workspace, is_before, wait_until};
 
@@ -646,4 +646,121 @@ fn a_definition_that_changes_how_lists_merge_is_told_before_it_is_applied() {
     let rules = ws.get(&ws.fill_in("cogs.$NS.example.com"), "edited")["spec"]["rules"].clone();
     assert_eq!(rules.as_array().unwrap().len(), 2, "{rules}");
     ws.reconcile(["diff", "-f", "."]).exits_with(0);
+}
+
+/// A definition with these versions, the last of which is stored, and an object in `v1`.
+fn pipes(ws: &Workspace, versions: &[(&str, bool)]) {
+    let last = versions.len() - 1;
+    let version = |(at, (name, served)): (usize, &(&str, bool))| {
+        let schema =
+            "{openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {a: {type: integer}}}}}}";
+        format!("{{name: {name}, served: {served}, storage: {}, schema: {schema}}}", at == last)
+    };
+    let versions: Vec<String> = versions.iter().enumerate().map(version).collect();
+    ws.write(
+        "it/crd.yaml",
+        &format!(
+            "
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {{name: pipes.$NS.example.com}}
+spec: {{group: $NS.example.com, scope: Namespaced, names: {{plural: pipes, kind: Pipe}}, versions: [{}]}}
+",
+            versions.join(", ")
+        ),
+    );
+}
+
+/// kubectl changes the definition, and finds no kind for the object then.
+#[test]
+fn objects_in_a_version_that_the_definition_of_the_input_no_longer_serves_are_errors() {
+    for (versions, hint) in [
+        (&[("v1", false), ("v2", true)][..], "write it in `$NS.example.com/v2`, or let the definition serve `v1`"),
+        (&[("v2", true)], "write it in `$NS.example.com/v2`, or let the definition serve `v1`"),
+        (&[("v1", false), ("v2", false)], "let the definition serve `v1`, or remove the object from the manifests"),
+    ] {
+        let ws = Workspace::new();
+        // `v1` was never stored, so that it can be removed.
+        pipes(&ws, &[("v1", true), ("v2", true)]);
+        for name in ["same", "other"] {
+            ws.write(
+                &format!("it/{name}.yaml"),
+                &format!("{{apiVersion: $NS.example.com/v1, kind: Pipe, metadata: {{name: {name}}}, spec: {{a: 1}}}}"),
+            );
+        }
+        let set = ["apply", "-f", "it", "--prune", "--applyset=pipes"];
+        ws.reconcile(set).exits_with(0);
+        ws.reconcile(["snapshot", "-f", "it", "--file", "state.yaml"]).exits_with(0);
+        pipes(&ws, versions);
+        ws.write(
+            "it/other.yaml",
+            "{apiVersion: $NS.example.com/v1, kind: Pipe, metadata: {name: other}, spec: {a: 2}}",
+        );
+        ws.write("it/new.yaml", "{apiVersion: $NS.example.com/v1, kind: Pipe, metadata: {name: new}, spec: {a: 3}}");
+        let message = ws.fill_in("its CustomResourceDefinition in the input no longer serves `$NS.example.com/v1`");
+        let hint = ws.fill_in(hint);
+        let is_told = |run: &Run| {
+            for name in ["same", "other", "new"] {
+                let pipe = run.object("Pipe", name);
+                assert_eq!(pipe["action"], "unknown", "{run}");
+                assert_eq!(
+                    (&pipe["error"]["reason"], &pipe["error"]["message"], &pipe["error"]["hint"]),
+                    (&json!("UnknownKind"), &json!(message), &json!(hint)),
+                    "{run}"
+                );
+            }
+            assert_eq!(
+                run.object("CustomResourceDefinition", &ws.fill_in("pipes.$NS.example.com"))["action"],
+                "update",
+                "{run}"
+            );
+        };
+        for flags in [&[][..], &["--evidence=server"], &["--evidence=read-only"], &["--live", "state.yaml"]] {
+            let diff = ws.reconcile([&["diff", "-f", "it"], flags].concat()).exits_with(4);
+            is_told(&diff);
+        }
+        let apply = ws.reconcile(set).exits_with(4);
+        is_told(&apply);
+        for name in ["same", "other", "new"] {
+            assert_eq!(apply.object("Pipe", name)["outcome"], "skipped", "{apply}");
+        }
+        assert_eq!(
+            apply.object("CustomResourceDefinition", &ws.fill_in("pipes.$NS.example.com"))["outcome"],
+            "updated",
+            "{apply}"
+        );
+        // Nothing was written or deleted.
+        pipes(&ws, &[("v1", true), ("v2", true)]);
+        ws.kubectl([
+            "apply",
+            "--server-side",
+            "--force-conflicts",
+            "--field-manager=kubectl-reconcile",
+            "-f",
+            "it/crd.yaml",
+        ])
+        .exits_with(0);
+        let kind = ws.fill_in("pipes.$NS.example.com");
+        wait_until("the version is served again", || ws.kubectl(["get", &kind]).code == 0);
+        assert_eq!(ws.get(&kind, "same")["spec"]["a"], 1);
+        assert_eq!(ws.get(&kind, "other")["spec"]["a"], 1);
+    }
+}
+
+/// A definition that is not changed goes on serving the version.
+#[test]
+fn a_definition_that_stays_as_it_is_serves_its_objects() {
+    let ws = Workspace::new();
+    pipes(&ws, &[("v1", true), ("v2", true)]);
+    ws.write("it/same.yaml", "{apiVersion: $NS.example.com/v1, kind: Pipe, metadata: {name: same}, spec: {a: 1}}");
+    ws.reconcile(["apply", "-f", "it"]).exits_with(0);
+    let name = ws.fill_in("pipes.$NS.example.com");
+    // The server refuses to drop a version that is stored.
+    pipes(&ws, &[("v1", true)]);
+    let refused = ws.reconcile(["diff", "-f", "it"]).exits_with(4);
+    assert_eq!(refused.object("CustomResourceDefinition", &name)["action"], "unknown", "{refused}");
+    assert_eq!(refused.object("Pipe", "same")["action"], "none", "{refused}");
+    pipes(&ws, &[("v2", true)]);
+    let left = ws.reconcile(["diff", "-f", "it", "--only=cluster"]).exits_with(0);
+    assert_eq!(left.object("Pipe", "same")["action"], "none", "{left}");
 }

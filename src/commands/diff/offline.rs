@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use reconcile_core::compare::{
-    Action, ChangingKinds, CompareContext, Decision, Policy, Redactor, holds_redacted, leave_out_nulls, offline,
+    ChangingKinds, CompareContext, Decision, Policy, Redactor, holds_redacted, leave_out_nulls, offline,
 };
 use reconcile_core::live::snapshot::Snapshot;
 use reconcile_core::live::{LiveState, Target};
@@ -122,8 +122,9 @@ impl LiveSource for SnapshotSource<'_> {
                 ));
             }
             // Without a definition in the snapshot, the type of a kind is that of the input already.
-            if is_present && decision.diff.action != Action::None {
-                changing.add(target, decision.live());
+            if is_present {
+                let after = decision.prediction().map(|after| &after.object);
+                changing.add_compared(target, &decision.diff, decision.live(), after);
             }
             decision
         });

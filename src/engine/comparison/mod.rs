@@ -183,9 +183,8 @@ impl<'a> Comparison<'a> {
             let unproven = machine.unproven().filter(|_| target.other_shard().is_none());
             self.unproven.extend(unproven.map(|why| format!("not proven: {}: {why}", target.key)));
             let decision = machine.decide(changing.coming_type(&target.key.gvk), &self.redactor);
-            if decision.diff.action != Action::None {
-                changing.add(target, decision.live());
-            }
+            let after = decision.prediction().map(|after| &after.object);
+            changing.add_compared(target, &decision.diff, decision.live(), after);
             if decision.diff.replacement == Some(Replacement::Allowed) && decision.diff.conflicts.is_empty() {
                 replaced.add(target);
             }
@@ -424,7 +423,7 @@ fn kinds_to_come<'t>(targets: &[&'t Target]) -> ChangingKinds<'t> {
     let mut kinds = ChangingKinds::default();
     if targets.iter().any(|target| target.resource.as_deref().is_ok_and(|resource| resource.pending)) {
         for target in targets {
-            kinds.add(target, None);
+            kinds.add(target);
         }
     }
     kinds

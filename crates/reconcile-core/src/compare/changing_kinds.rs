@@ -8,30 +8,50 @@ use structured_merge::{
     FieldSet, GroupVersionKind, ListKind, TypeRef, TypeTable, builtin_kind, compile_definition, defined_kind,
 };
 
+use super::diff::Action;
+use super::object_diff::ObjectDiff;
 use super::rejection::RejectedObject;
 use super::rejection::refusal::{refused_by_definition, wrong_types};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Code, Diagnostic};
 use crate::live::Target;
+use crate::object::Definition;
 
 /// Kinds whose CustomResourceDefinitions in this input are not applied yet.
 #[derive(Default)]
-pub struct ChangingKinds<'a>(HashMap<(&'a str, &'a str), Definition<'a>>);
+pub struct ChangingKinds<'a>(HashMap<(&'a str, &'a str), ChangingKind<'a>>);
 
 /// A CustomResourceDefinition, with the types of its versions that were asked for.
-struct Definition<'a> {
+struct ChangingKind<'a> {
     object: &'a Value,
     types: TypesByVersion<'a>,
     /// The definition that is in force, if it is known, with the types of the same versions.
     former: Option<(Value, TypesByVersion<'a>)>,
+    /// The versions that it serves once it is applied, if it will be.
+    served: Option<Vec<String>>,
 }
 
 /// The types of the versions of a definition, each compiled once.
 type TypesByVersion<'a> = BTreeMap<&'a str, OnceLock<Option<TypeTable>>>;
 
 impl<'a> ChangingKinds<'a> {
-    /// Adds the kind that an object defines, if it is a CustomResourceDefinition. The first definition of a kind counts. `live` is the
-    /// definition that is in force, if it is known.
-    pub fn add(&mut self, target: &'a Target, live: Option<&Value>) {
+    /// Adds the kind that an object defines, if it is a CustomResourceDefinition. The first definition of a kind counts.
+    pub fn add(&mut self, target: &'a Target) {
+        self.insert(target, None, None);
+    }
+
+    /// Adds the kind that a compared object defines, if it is a CustomResourceDefinition that changes. `live` is the definition that is in
+    /// force, and `after` what an apply leaves, as far as they are known.
+    pub fn add_compared(&mut self, target: &'a Target, diff: &ObjectDiff, live: Option<&Value>, after: Option<&Value>) {
+        if target.key.gvk.is_crd() && diff.action != Action::None {
+            let served = diff.is_to_write().then(|| {
+                let definition = Definition::read(after.unwrap_or_else(|| target.desired.object()))?;
+                Some(definition.served.iter().map(|version| version.name.to_owned()).collect())
+            });
+            self.insert(target, live, served.flatten());
+        }
+    }
+
+    fn insert(&mut self, target: &'a Target, live: Option<&Value>, served: Option<Vec<String>>) {
         if target.key.gvk.is_crd()
             && let Some(kind) = defined_kind(target.desired.object())
         {
@@ -41,7 +61,7 @@ impl<'a> ChangingKinds<'a> {
             let types: TypesByVersion<'_> = names.map(|name| (name, OnceLock::new())).collect();
             self.0.entry(kind).or_insert_with(|| {
                 let former = live.map(|live| (live.clone(), types.clone()));
-                Definition { object, types, former }
+                ChangingKind { object, types, former, served }
             });
         }
     }
@@ -55,7 +75,7 @@ impl<'a> ChangingKinds<'a> {
 
 /// A type that the server does not know yet, with the definition that brings it.
 #[derive(Clone, Copy)]
-pub struct ComingType<'a>(Option<&'a Definition<'a>>);
+pub struct ComingType<'a>(Option<&'a ChangingKind<'a>>);
 
 impl<'a> ComingType<'a> {
     /// A type that allows everything.
@@ -73,6 +93,23 @@ impl<'a> ComingType<'a> {
     /// them, but their types may not.
     pub(super) fn refusal_of_change(self, target: &Target, live: &Value, ignored: &FieldSet) -> Option<Diagnostic> {
         wrong_types(&self.subject(target, Some(live))?, ignored)
+    }
+
+    /// The error of an object in a version that the definition no longer serves once it is applied.
+    pub(super) fn no_longer_served(self, gvk: &GroupVersionKind) -> Option<Diagnostic> {
+        let served = self.0?.served.as_ref()?;
+        if served.iter().any(|version| *version == gvk.version) {
+            return None;
+        }
+        let api_version = gvk.api_version();
+        let message = format!("its CustomResourceDefinition in the input no longer serves `{api_version}`");
+        let hint = match served.first() {
+            Some(version) => {
+                format!("write it in `{}/{version}`, or let the definition serve `{}`", gvk.group, gvk.version)
+            }
+            None => format!("let the definition serve `{}`, or remove the object from the manifests", gvk.version),
+        };
+        Some(Diagnostic::new(Code::UnknownKind, message).with_hint(hint))
     }
 
     /// The fields of a kind; `None` if nothing is known of them.

@@ -220,6 +220,16 @@ impl ObjectDiff {
         self.action == Action::None && !self.is_ownership_only()
     }
 
+    /// Returns true if it has changes to write.
+    pub fn is_change(&self) -> bool {
+        !self.is_done() && self.action != Action::Unknown && self.conflicts.is_empty()
+    }
+
+    /// Returns true if it has changes that the flags allow to write.
+    pub fn is_to_write(&self) -> bool {
+        self.is_change() && (self.action != Action::Replace || self.replacement == Some(Replacement::Allowed))
+    }
+
     /// Returns true if two comparisons found the same difference; who made it and when does not matter.
     pub fn same_difference(&self, other: &Self) -> bool {
         self.action == other.action

@@ -387,6 +387,10 @@ impl<'a> ComparisonMachine<'a> {
         let made = std::mem::take(&mut self.made);
         let (was_predicted, is_half) = (self.was_predicted, self.is_half);
         let result = self.into_result();
+        let result = match coming_type.and_then(|coming| coming.no_longer_served(&context.target.key.gvk)) {
+            Some(error) if !matches!(result, ComparisonResult::Unknown(_)) => ComparisonResult::Unknown(error),
+            _ => result,
+        };
         let refusal = match &result {
             ComparisonResult::Refused { refusal, .. } if was_predicted && !left.is_empty() => refusal.reason(),
             _ => None,

@@ -120,6 +120,20 @@ impl<'a> ApplyRun<'a> {
         }
     }
 
+    /// Warns of the objects that a pass skips because they need one that `--only` leaves.
+    pub fn warn_of_skips(&self) {
+        if self.comparison.policy.only.is_none() {
+            return;
+        }
+        let compared = self.items.iter().map(|item| (Arc::clone(&item.planned), Arc::clone(&item.decision)));
+        for (index, warning) in item::skipped_for_left(compared) {
+            let item = &self.items[index];
+            if !item.is_in_other_shard() {
+                self.comparison.events.receive(Event::WillBeSkipped(&item.target().key, &warning));
+            }
+        }
+    }
+
     /// The objects, in the order of the plan.
     pub fn items(&self) -> &[Item] {
         &self.items

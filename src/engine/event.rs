@@ -57,6 +57,8 @@ pub(crate) enum Event<'e> {
     Skipped(&'e ObjectKey, &'e TurnResult),
     /// One member of the apply set is deleted.
     Pruned(&'e ObjectKey, &'e TurnResult),
+    /// A pass will skip one object, for the reason in this warning.
+    WillBeSkipped(&'e ObjectKey, &'e str),
     /// The result of one object changed outside of its turn: it is held back, or what followed its write failed.
     Revised(&'e ObjectKey, &'e TurnResult),
     /// The readiness of one object is known, or has changed.

@@ -241,6 +241,25 @@ pub(crate) fn skipped(items: &[Item], item: &Item, interrupted: bool) -> Option<
     }
 }
 
+/// The objects that a pass skips because they need one that `--only` leaves, by their positions in the plan, each with a warning.
+pub(crate) fn skipped_for_left(compared: impl Iterator<Item = (Arc<PlanItem>, Arc<Decision>)>) -> Vec<(usize, String)> {
+    let mut items: Vec<Item> = compared.map(|(planned, decision)| Item::new(planned, decision)).collect();
+    let mut found = Vec::new();
+    for index in 0..items.len() {
+        let item = &items[index];
+        if item.diff().leaves_missing() {
+            items[index].outcome = Some(Outcome::Unchanged);
+        } else if item.is_to_write()
+            && let Some(skip) = blocked(&items, item)
+        {
+            let TurnResult { outcome, reason, .. } = skip.into();
+            items[index].outcome = Some(outcome);
+            found.push((index, format!("`apply` skips it: {}", reason.unwrap_or_default())));
+        }
+    }
+    found
+}
+
 /// The targets of the object's `depends-on` annotation.
 pub(crate) fn explicit(items: &[Item], item: &Item, rules: &ReadinessRules) -> Vec<Watched> {
     let explicit = item.planned.needs.iter().filter(|need| need.strength == DependencyKind::Explicit);

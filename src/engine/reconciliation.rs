@@ -78,6 +78,11 @@ impl<'a> Reconciliation<'a> {
         }
     }
 
+    /// Warns of the objects that a pass skips because they need one that `--only` leaves.
+    pub fn warn_of_skips(&self) {
+        self.run.warn_of_skips();
+    }
+
     /// The objects that were proven in sync.
     pub fn proven(&self) -> impl Iterator<Item = &Target> {
         let proven = |item: &Item| item.diff().evidence == Some(Evidence::Proven);

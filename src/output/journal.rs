@@ -64,7 +64,7 @@ impl Journal {
         let entry = match event {
             Event::Began(stage, objects) => Some(JsonlEvent::Began { stage: name(stage), objects }),
             Event::Ended(stage) => Some(JsonlEvent::Ended { stage: name(stage) }),
-            Event::Compared(..) | Event::HandedOver(..) | Event::Judged(..) => {
+            Event::Compared(..) | Event::HandedOver(..) | Event::Judged(..) | Event::WillBeSkipped(..) => {
                 about(|object| JsonlEvent::Compared { object })
             }
             Event::Written(..) => about(|object| JsonlEvent::Written { object }),

@@ -195,6 +195,11 @@ impl Objects {
                 self.reports.get_mut(place)?.settle(result);
                 Some(place)
             }
+            Event::WillBeSkipped(key, warning) => {
+                let place = self.place(key)?;
+                self.reports.get_mut(place)?.will_be_skipped(warning);
+                Some(place)
+            }
             Event::Ready(key, readiness) => {
                 let place = self.place(key)?;
                 self.reports.get_mut(place)?.run.readiness = Some(Box::new(readiness.clone()));

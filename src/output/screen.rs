@@ -88,7 +88,7 @@ impl<'a> Screen<'a> {
             Event::TimedOut { unready, after } => self.timed_out(unready, after),
             // Only the report at the end shows these. An object that cannot be handed over has no turn, so that the lines of others do not
             // wait for it.
-            Event::HandedOver(_, _, Err(_)) | Event::Judged(..) | Event::Ready(..) => {}
+            Event::HandedOver(_, _, Err(_)) | Event::Judged(..) | Event::WillBeSkipped(..) | Event::Ready(..) => {}
         }
     }
 

@@ -684,7 +684,7 @@ fn objects_in_a_version_that_the_definition_of_the_input_no_longer_serves_are_er
         pipes(&ws, &[("v1", true), ("v2", true)]);
         for name in ["same", "other"] {
             ws.write(
-                &format!("it/{name}.yaml"),
+                format!("it/{name}.yaml"),
                 &format!("{{apiVersion: $NS.example.com/v1, kind: Pipe, metadata: {{name: {name}}}, spec: {{a: 1}}}}"),
             );
         }

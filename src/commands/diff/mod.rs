@@ -228,6 +228,7 @@ impl ContextCommand for Diff<'_> {
         output.details(pass.unproven());
 
         run.read_rest(&events.builder, &mut pass, args.shard.shard).await;
+        pass.warn_of_skips();
         let planned = self.plan_file.as_ref().map(|_| events.builder.plan(&gate));
         let mut report = events.builder.last_report(Command::Diff, &gate, &pass);
         let caveats = admission.caveats(pass.proven().filter_map(|target| target.resource.as_deref().ok()));

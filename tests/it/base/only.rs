@@ -173,6 +173,46 @@ fn what_needs_an_object_that_is_left_is_skipped_with_the_reason() {
     assert!(reason.contains("does not exist and is left by `--only`"), "{apply}");
 }
 
+/// A new object without a base is of no known side, so that `--only manifest` leaves it.
+#[test]
+fn a_diff_names_the_objects_that_are_skipped_for_one_that_is_left() {
+    let ws = Workspace::new();
+    let web = |map: &str| {
+        let reference = format!("{{name: LOG, valueFrom: {{configMapKeyRef: {{name: {map}, key: log}}}}}}");
+        WEB.replaced("{name: LOG, value: info}", &reference)
+    };
+    ws.write("web.yaml", &web("former"));
+    run(&ws, "apply", &["-f", "."]).exits_with(0);
+    let settings = "{apiVersion: v1, kind: ConfigMap, metadata: {name: settings}}\n";
+    ws.write("it/settings.yaml", settings);
+    ws.write("it/web.yaml", &web("settings"));
+    let waits = "{apiVersion: v1, kind: ConfigMap, metadata: {name: waits, annotations: {config.kubernetes.io/depends-on: apps/namespaces/$NS/Deployment/web}}, data: {a: '1'}}";
+    ws.write("waits.yaml", waits);
+    run(&ws, "apply", &["-f", "waits.yaml"]).exits_with(0);
+    ws.write("it/waits.yaml", &waits.replaced("a: '1'", "a: '2'"));
+    run(&ws, "snapshot", &["-f", "it", "--file", "state.txt"]).exits_with(0);
+    let flags = ["-f", "it", "--only", "manifest"];
+    let reason =
+        |run: &Run, kind: &str, name: &str| run.object(kind, name)["reason"].as_str().unwrap_or_default().to_owned();
+    let diffs = [&[][..], &["--evidence=read-only"], &["--live", "state.txt"]]
+        .map(|more| run(&ws, "diff", &[&flags, more].concat()).exits_with(1));
+    let apply = run(&ws, "apply", &flags).exits_with(4);
+    for (kind, name) in [("Deployment", "web"), ("ConfigMap", "waits")] {
+        assert_eq!(apply.object(kind, name)["outcome"], "skipped", "{apply}");
+        for diff in &diffs {
+            let warning = format!("`apply` skips it: {}", reason(&apply, kind, name));
+            assert_eq!(diff.object(kind, name)["warnings"], json!([warning]), "{diff}");
+        }
+    }
+    assert!(reason(&apply, "Deployment", "web").ends_with("which does not exist and is left by `--only`"), "{apply}");
+    assert!(!diffs[0].stdout.contains("restart"), "nothing restarts: {}", diffs[0]);
+    // What exists is not waited for.
+    ws.kubectl(["create", "configmap", "settings"]).exits_with(0);
+    let diff = run(&ws, "diff", &flags).exits_with(1);
+    assert_eq!(diff.object("Deployment", "web")["warnings"], json!([]), "{diff}");
+    run(&ws, "apply", &flags).exits_with(0);
+}
+
 #[test]
 fn a_plan_and_its_apply_have_the_same_choice() {
     let ws = moved();

@@ -123,6 +123,12 @@ impl ObjectReport {
         report
     }
 
+    /// Records that a pass skips the object, so that its changes have no effects.
+    pub fn will_be_skipped(&mut self, warning: &str) {
+        self.diff.effects.clear();
+        self.messages.warnings.push(warning.to_owned());
+    }
+
     /// Adds what has to be allowed before it is deleted, or the reason why it cannot be.
     #[must_use]
     pub fn with_deletion(mut self, deletion: Option<&Deletion>, refusal: Option<&Diagnostic>) -> Self {

@@ -117,7 +117,7 @@ impl Base {
                     base.give_to(target);
                 }
                 let mut rest = base.into_rest();
-                rest.retain(|target| self.selector.matches(target.desired.object()));
+                rest.retain(|target| self.selects(target));
                 for target in &rest {
                     let _ = target.base.set(BaseObject::Same);
                 }
@@ -136,6 +136,11 @@ impl Base {
     /// Returns true if the base is read after the live objects, from the releases that they name.
     pub fn is_of_releases(&self) -> bool {
         matches!(self.manifests, BaseManifests::Releases)
+    }
+
+    /// Returns true if the input would have an object of the base.
+    pub fn selects(&self, target: &Target) -> bool {
+        self.selector.matches(target.desired.object())
     }
 
     /// Its manifests; `None` if they are those of the input, or are read from the cluster.

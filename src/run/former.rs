@@ -16,7 +16,7 @@ use serde_json::Value;
 use structured_merge::ObjectKey;
 
 use crate::client::IN_FLIGHT;
-use crate::engine::comparison::LiveSource;
+use crate::engine::comparison::{Comparison, LiveSource};
 use crate::engine::reconciliation::Reconciliation;
 use crate::output::report_builder::ReportBuilder;
 use crate::run::invocation::Run;
@@ -106,8 +106,15 @@ async fn compare<'t>(
 }
 
 impl Run<'_> {
-    fn rest_of_base(&self) -> Rc<RestOfBase> {
-        Rc::clone(&self.rest_of_base.borrow())
+    /// The parts of the base that are not compared. Those of releases are known only once the objects that name them were read.
+    fn rest_of_base(&self, comparison: &Comparison<'_>) -> RestOfBase {
+        let dropped = match self.base {
+            Some(base) if base.is_of_releases() => {
+                comparison.only_in_base.iter().filter(|target| base.selects(target)).cloned().collect()
+            }
+            _ => Rc::clone(&comparison.only_in_base),
+        };
+        RestOfBase { dropped, unchanged: self.rest_of_base.borrow().unchanged }
     }
 
     /// Reads what no manifest of the run describes, and gives it to its report: the former objects of new ones, and the objects that are in
@@ -121,7 +128,8 @@ impl Run<'_> {
         };
         let left: Vec<ObjectKey> = formers.iter().filter(loses).map(|(new, _)| new.key.clone()).collect();
         pass.leave_renamed(&left);
-        self.rest_of_base().report_dropped(pass.comparison(), shard, builder).await;
+        let comparison = pass.comparison();
+        self.rest_of_base(comparison).report_dropped(comparison, shard, builder).await;
     }
 
     /// Compares the former objects as the report of the run shows them, and gives them to it. Returns the decisions about them, each with
@@ -133,7 +141,7 @@ impl Run<'_> {
     ) -> Vec<(&'t Target, Decision)> {
         let comparison = pass.comparison();
         let targets = pass.decided().map(|(target, _)| target);
-        let rest = self.rest_of_base();
+        let rest = self.rest_of_base(comparison);
         rest.report_formers(comparison, &comparison.policy, &comparison.redactor, targets, builder).await
     }
 
@@ -147,8 +155,8 @@ impl Run<'_> {
         let objects = pass.decided().filter(counts).map(|(target, decision)| ObjectReport::new(target, decision));
         let objects: Vec<ObjectReport> = objects.collect();
         let targets = pass.decided().map(|(target, _)| target);
-        let formers = self.rest_of_base().formers(targets, |dropped| renamings(&objects, dropped));
         let comparison = pass.comparison();
+        let formers = self.rest_of_base(comparison).formers(targets, |dropped| renamings(&objects, dropped));
         let compared = compare(comparison, &comparison.policy, formers).await;
         let known = compared.into_iter().filter(|(_, _, decision)| decision.diff.action != Action::Unknown);
         known.map(|(former, _, decision)| (former.new, decision)).collect()

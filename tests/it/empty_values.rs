@@ -7,7 +7,7 @@ use reconcile_core::manifest::DesiredObject;
 use serde_json::{Value, json};
 use structured_merge::{ScalarKind, Shape, TypeRef, changes, fill_in_empty_keys, leave_out_bookkeeping};
 
-use crate::control_plane::{Replaced as _, Workspace};
+use crate::control_plane::{Replaced as _, Workspace, is_before};
 use crate::generated::{AT_ONCE, Ground, on_the_ground, resource_of};
 use crate::soundness::engine::compared_here;
 
@@ -21,6 +21,9 @@ const UNCERTAIN: [&str; 6] =
 /// Sets each field of each kind to its empty value, and holds the comparison without the server against the server's own answer.
 #[test]
 fn no_empty_value_is_false_drift_or_hides_a_difference() {
+    if is_before(37, "fields that came later are differences") {
+        return;
+    }
     let wrong = on_the_ground(async |ground| {
         let mut targets = ground.targets(7, |name| name != "custom.yaml");
         let more = include_str!("../../testdata/kinds/defaulted.yaml");

@@ -181,6 +181,27 @@ fn a_field_that_client_side_apply_never_had_is_new_in_the_manifest() {
     assert_eq!(diff.object("Deployment", "web")["side"], "manifest", "{diff}");
 }
 
+/// The client that creates an object also owns what the server sets in it then.
+#[test]
+fn a_default_of_the_creation_that_goes_with_another_field_is_no_change_of_the_cluster() {
+    let ws = Workspace::new();
+    ws.stdin(PROBED).kubectl(["create", "-f", "-"]).exits_with(0);
+    ws.write("base.yaml", PROBED);
+    ws.write("web.yaml", &PROBED.replaced("spec:\n  selector", "spec:\n  strategy: {type: Recreate}\n  selector"));
+    let diff = ws.reconcile(["diff", "-f", "web.yaml"]).exits_with(1);
+    let found = classes(&diff, "Deployment", "web");
+    assert_eq!(found["spec.strategy.type"], "unrecorded", "{diff}");
+    assert_ne!(found["spec.strategy.rollingUpdate"], "changedByOther", "{diff}");
+    assert_eq!(diff.object("Deployment", "web")["side"], "either", "{diff}");
+    ws.reconcile(["diff", "-f", "web.yaml", "--fail-on", "cluster"]).exits_with(0);
+    let based = ws.reconcile(["diff", "-f", "web.yaml", "--base", "base.yaml"]).exits_with(1);
+    assert_eq!(based.object("Deployment", "web")["side"], "manifest", "{based}");
+    // Somebody who changes a part of it is another owner.
+    ws.patch_as("kubectl-edit", "deployment/web", &json!({"spec": {"strategy": {"rollingUpdate": {"maxSurge": 1}}}}));
+    let diff = ws.reconcile(["diff", "-f", "web.yaml"]).exits_with(1);
+    assert_eq!(classes(&diff, "Deployment", "web")["spec.strategy.rollingUpdate"], "changedByOther", "{diff}");
+}
+
 /// A record of owners says who set a value, and not whether the manifest has moved since.
 #[test]
 fn an_owner_that_set_nothing_since_the_last_apply_is_no_change_of_the_cluster() {

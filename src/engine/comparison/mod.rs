@@ -376,7 +376,8 @@ impl LiveSource for Comparison<'_> {
                     is_missing: machine.is_missing(),
                 })
                 .collect();
-            let warning = give_bases(self.cluster, &self.server.discovery, &compared).await;
+            let (rest, warning) = give_bases(self.cluster, &self.server.discovery, &compared).await;
+            self.only_in_base = rest.into();
             self.warnings.extend(warning);
         }
         loop {

@@ -34,29 +34,43 @@ pub(crate) struct ComparedTarget<'a> {
     pub is_missing: bool,
 }
 
-/// Gives each target its object in the deployed revision of its release. Returns a warning about releases that cannot be read.
+/// Gives each target its object in the deployed revision of its release. Returns the objects that only the releases have, and a warning about
+/// releases that cannot be read.
 pub(crate) async fn give_bases(
     cluster: &Cluster,
     discovery: &Discovery,
     compared: &[ComparedTarget<'_>],
-) -> Option<String> {
+) -> (Vec<Target>, Option<String>) {
     let live = compared.iter().filter_map(|one| one.live);
     let named: BTreeSet<ReleaseName> = live.filter_map(release_of).collect();
     let releases: Vec<&ReleaseName> = named.iter().take(RELEASES).collect();
     let reads = releases.iter().map(async |name| (*name, manifests(cluster, discovery, name).await));
     let read: BTreeMap<&ReleaseName, _> = futures::stream::iter(reads).buffered(IN_FLIGHT).collect().await;
     let mut failed = Vec::new();
+    let mut rest = Vec::new();
     for (name, found) in read {
         match found {
-            Ok(mut base) => compared.iter().for_each(|one| base.give_known_to(one.target)),
+            Ok(mut base) => {
+                // An object that names a release which does not have it says nothing about the others of that release.
+                let given = compared.iter().filter(|one| base.give_known_to(one.target)).count();
+                rest.extend(base.into_rest().into_iter().filter(|_| given > 0));
+            }
             Err(why) => failed.push((name, why)),
         }
+    }
+    for target in &rest {
+        let _ = target.base.set(BaseObject::Same);
     }
     if failed.is_empty() && !releases.is_empty() {
         // What exists nowhere and is in no release is new.
         let missing = compared.iter().filter(|one| one.is_missing);
         missing.for_each(|one| drop(one.target.base.set(BaseObject::Absent)));
     }
+    (rest, unread(&failed))
+}
+
+/// The warning about the releases that cannot be read, each with the reason; `None` if there are none.
+fn unread(failed: &[(&ReleaseName, String)]) -> Option<String> {
     let ((first, why), more) = failed.split_first()?;
     let others = match more.len() {
         0 => String::new(),

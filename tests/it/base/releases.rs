@@ -60,6 +60,44 @@ fn the_upgrade_of_an_untouched_release_is_all_of_the_manifests_and_a_hand_edit_a
     }
 }
 
+/// As with the manifests of the release as the base.
+#[test]
+fn an_object_that_the_chart_dropped_is_told() {
+    for applies in [false, true] {
+        let ws = installed(applies);
+        let rendered = ws.fill_in(&without_hooks(&rendered("2.4.0")));
+        ws.write("base.yaml", &rendered);
+        let left: Vec<&str> =
+            rendered.split("\n---\n").filter(|document| !document.contains("\nkind: Service\n")).collect();
+        ws.write("new.yaml", &left.join("\n---\n"));
+        let dropped = |base: &str, flags: &[&str]| {
+            let run = ws.reconcile([&["diff", "-f", "new.yaml", "--base", base, "--exit-zero"], flags].concat());
+            let dropped = run.exits_with(0).report()["dropped"].as_array().cloned().unwrap_or_default();
+            dropped.iter().map(|one| format!("{} {}", one["kind"], one["name"])).collect::<Vec<_>>()
+        };
+        let told = dropped("base.yaml", &[]);
+        assert_eq!((told.len(), dropped("helm", &[])), (1, told.clone()), "{applies}");
+        let of_shards = ["0/2", "1/2"].map(|shard| dropped("helm", &["--shard", shard]));
+        assert_eq!(of_shards.concat(), told, "{applies}");
+        let text = ws.reconcile(["diff", "-f", "new.yaml", "--base", "helm", "--exit-zero"]).stdout;
+        assert!(text.contains("no longer in the manifests; stays without --prune"), "{text}");
+        ws.kubectl(["delete", "service/pay"]).exits_with(0);
+        assert_eq!(dropped("helm", &[]), [""; 0], "{applies}");
+    }
+}
+
+/// Anybody may write an annotation.
+#[test]
+fn an_object_that_names_a_release_without_it_says_nothing_about_the_others() {
+    let ws = installed(true);
+    ws.write("it.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: stranger}}");
+    ws.kubectl(["create", "-f", "it.yaml"]).exits_with(0);
+    let marks = ["meta.helm.sh/release-name=pay", "meta.helm.sh/release-namespace=$NS"].map(|mark| ws.fill_in(mark));
+    ws.kubectl(["annotate", "configmap/stranger", &marks[0], &marks[1]]).exits_with(0);
+    let diff = ws.reconcile(["diff", "-f", "it.yaml", "--base", "helm", "--exit-zero"]).exits_with(0);
+    assert_eq!(diff.report().get("dropped"), None, "{diff}");
+}
+
 #[test]
 fn a_release_that_cannot_be_read_is_named_once() {
     let ws = installed(false);

@@ -90,6 +90,22 @@ fn a_revision_is_the_base_of_the_same_files() {
     assert_eq!(only_new.object("ConfigMap", "new")["base"], "absent");
 }
 
+/// Files that were moved are new files.
+#[test]
+fn a_revision_that_has_none_of_the_files_is_told() {
+    let ws = proposed();
+    git(&ws, &["mv", "deploy", "moved"]);
+    let warning = "warning: main has none of these files, so that every object counts as new";
+    let diff = ws.reconcile(["diff", "--exit-zero", "--since", "main", "-R", "-f", "."]).exits_with(0);
+    assert!(!diff.stderr.contains(warning), "{diff}");
+    ws.write("over/kustomization.yaml", "resources: [d.yaml]");
+    ws.write("over/d.yaml", &map("d", "1"));
+    for input in [&["-f", "moved"][..], &["-f", "moved/a.yaml", "-f", "moved/b.yaml"], &["-k", "over"]] {
+        let diff = ws.reconcile([&["diff", "--exit-zero", "--since", "main"], input].concat()).exits_with(0);
+        assert!(diff.stderr.contains(warning) && diff.stderr.contains("`--base`"), "{diff}");
+    }
+}
+
 #[test]
 fn auto_is_where_the_branch_began() {
     let ws = proposed();

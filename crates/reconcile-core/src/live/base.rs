@@ -63,11 +63,13 @@ impl BaseObjects {
         let _ = target.base.set(base);
     }
 
-    /// Gives a target its base if the base has the object: what it means that it does not is not known.
-    pub fn give_known_to(&mut self, target: &Target) {
-        if target.base.get().is_none() && self.objects.contains_key(&Identity::of(&target.key)) {
+    /// Gives a target its base if the base has the object: what it means that it does not is not known. Returns true if it has it.
+    pub fn give_known_to(&mut self, target: &Target) -> bool {
+        let has = target.base.get().is_none() && self.objects.contains_key(&Identity::of(&target.key));
+        if has {
             self.give(target);
         }
+        has
     }
 
     /// The objects that no target has taken, in the order of their files.

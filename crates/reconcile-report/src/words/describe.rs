@@ -12,7 +12,7 @@ use super::label;
 use super::users::{self, listed_managers};
 use super::value::certificate::{self, summarised};
 use super::value::meaning::{self, Meaning};
-use super::value::number::{counted, counted_objects, grouped, some};
+use super::value::number::{counted_objects, grouped, some};
 use super::value::word_diff::Contrast;
 use super::value::{cut, inline, stays};
 use super::why::{owner_in_sentence, why};
@@ -198,9 +198,9 @@ pub(crate) fn server_warnings(summary: &Summary) -> Option<String> {
     some(summary.warnings, "warning of the server", "warnings of the server")
 }
 
-/// `4 differences left by --only`. `None` without the flag.
+/// `4 differences left by --only`. `None` if there are none.
 pub(crate) fn left_by_only(summary: &Summary) -> Option<String> {
-    summary.left.map(|count| counted(count, "difference left by --only", "differences left by --only"))
+    some(summary.left.unwrap_or_default(), "difference left by --only", "differences left by --only")
 }
 
 /// The hooks and differences that the run leaves alone, and the rules in force: `2 differences ignored by rules; 3 ignore rules of

@@ -91,6 +91,27 @@ fn what_the_base_has_is_the_former_object() {
     assert_eq!((diff.report().get("dropped"), &diff.report()["summary"]["update"]), (None, &json!(1)), "{diff}");
 }
 
+/// The server keeps `stringData` in `data`, and gives a Secret a type.
+#[test]
+fn a_secret_under_a_new_name_is_compared_by_what_the_server_keeps_of_it() {
+    let ws = Workspace::new();
+    let [same, one, two] = ["guava-of-names", "mango-of-names", "papaya-of-names"].map(|value| ws.secret(value));
+    let secret = |name: &str, value: &str| {
+        format!("{{apiVersion: v1, kind: Secret, metadata: {{name: {name}}}, stringData: {{a: {value}, b: {same}}}}}")
+    };
+    ws.write("old/all.yaml", &secret(A, &one));
+    ws.reconcile(["apply", "-f", "old", "--prune", "--applyset=names"]).exits_with(0);
+    for (value, path) in [(&one, "metadata.name"), (&two, "data.a")] {
+        ws.write("new/all.yaml", &secret(B, value));
+        for flags in [&["--base", "old"][..], &["--prune", "--applyset=names"]] {
+            let diff = run(&ws, "diff", flags).exits_with(1);
+            let changes = diff.object("Secret", B)["changes"].as_array().unwrap();
+            let paths: Vec<_> = changes.iter().map(|change| (&change["path"], &change["op"])).collect();
+            assert_eq!(paths, [(&json!(path), &json!("change"))], "{diff}");
+        }
+    }
+}
+
 #[test]
 fn nothing_is_paired_that_may_be_another_object() {
     let ws = Workspace::new();

@@ -223,6 +223,8 @@ pub(crate) fn values_of(changes: &[FieldChange]) -> FieldSet {
 pub(super) struct OthersParts {
     /// The fields of all of them.
     all: FieldSet,
+    /// Those of all who did not create the object.
+    of_changers: FieldSet,
     /// Those of all who applied no manifest and did not create the object, without those of `status`.
     changed: FieldSet,
     /// Our fields, and those of who applied a manifest or created the object.
@@ -232,17 +234,27 @@ pub(super) struct OthersParts {
 impl OthersParts {
     /// Joins the records.
     pub fn of(others: &[ManagedFieldsEntry], ours: &FieldSet) -> Self {
-        let mut parts = Self { all: FieldSet::new(), changed: FieldSet::new(), of_manifests: ours.clone() };
+        let mut parts = Self {
+            all: FieldSet::new(),
+            of_changers: FieldSet::new(),
+            changed: FieldSet::new(),
+            of_manifests: ours.clone(),
+        };
         for entry in others {
-            parts.all = parts.all.union(&entry.fields);
-            let is_of_manifest =
-                entry.manager == CLIENT_SIDE_APPLY || owns_last_applied(&entry.fields) || Policy::is_creator(entry);
+            let is_creator = Policy::is_creator(entry);
+            if is_creator {
+                parts.all = parts.all.union(&entry.fields);
+            } else {
+                parts.of_changers = parts.of_changers.union(&entry.fields);
+            }
+            let is_of_manifest = entry.manager == CLIENT_SIDE_APPLY || owns_last_applied(&entry.fields) || is_creator;
             if is_of_manifest {
                 parts.of_manifests = parts.of_manifests.union(&entry.fields);
             } else if entry.subresource != "status" {
                 parts.changed = parts.changed.union(&entry.fields);
             }
         }
+        parts.all = parts.all.union(&parts.of_changers);
         parts
     }
 
@@ -250,6 +262,11 @@ impl OthersParts {
     /// duplicates, for example.
     pub fn has_foreign(&self, path: &FieldPath, ours: &FieldSet) -> bool {
         goes_beyond(&self.all, ours, path)
+    }
+
+    /// Returns true if somebody who did not create the object claims a part of a value, and we do not.
+    pub fn has_part_of_changers(&self, path: &FieldPath, ours: &FieldSet) -> bool {
+        goes_beyond(&self.of_changers, ours, path)
     }
 
     /// Returns true if another manager owns a part of a value that only the manifest drops: somebody has changed it as well.

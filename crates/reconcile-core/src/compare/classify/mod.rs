@@ -169,8 +169,8 @@ impl<'a> Classifier<'a> {
                 // A field that client-side apply left to the server is its own as well. The manifest that it applied is known.
                 let is_default = owners.iter().all(|entry| entry.manager == CLIENT_SIDE_APPLY)
                     && applied.is_some_and(|applied| !applied.has(path));
-                let is_as_created =
-                    owners.iter().all(|entry| self.is_as_created(entry, path)) && !self.has_part_of_changers(path);
+                let is_as_created = owners.iter().all(|entry| self.is_as_created(entry, path))
+                    && !self.parts().has_part_of_changers(path, &self.ours_before);
                 if is_default && change.op == Op::Change {
                     Class::Pending
                 } else if is_default && !self.parts().has_changed(path) {
@@ -210,12 +210,6 @@ impl<'a> Classifier<'a> {
     /// also where we own a field that is gone: whatever removes it takes it out of the records.
     fn is_outdated(&self, change: &Change) -> bool {
         self.is_frozen || change.op == Op::Add && self.schema().stores_as_sent()
-    }
-
-    /// Returns true if somebody who did not create the object owns a part of a field that is not ours.
-    fn has_part_of_changers(&self, path: &FieldPath) -> bool {
-        let mut changers = self.before().others.iter().filter(|entry| !Policy::is_creator(entry));
-        changers.any(|entry| goes_beyond(&entry.fields, &self.ours_before, path))
     }
 
     /// The parts that other managers own, joined when they are first asked for.

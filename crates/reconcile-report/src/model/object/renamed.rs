@@ -350,6 +350,9 @@ fn explain(change: &mut FieldChange, found: Option<&FieldChange>) {
     }
 }
 
+/// The type of a Secret that names none (`pkg/apis/core/v1/defaults.go`, `SetDefaults_Secret`).
+const OPAQUE: &str = "Opaque";
+
 /// The differences of everything that the new object has, but for its name.
 fn changes(live: &Value, desired: &Value) -> Vec<FieldChange> {
     let mut changes = Vec::new();
@@ -362,13 +365,21 @@ fn changes(live: &Value, desired: &Value) -> Vec<FieldChange> {
         };
         changes.push(FieldChange::within(&FieldPath::of(path), op, live, desired));
     };
-    for field in ["type", "immutable"] {
-        compare(&[field], live.get(field), desired.get(field));
-    }
+    let opaque = Value::from(OPAQUE);
+    let default = live.get("type").map(|_| &opaque);
+    compare(&["type"], live.get("type"), desired.get("type").filter(|text| **text != "").or(default));
+    let immutable = |object: &Value| object.get("immutable").filter(|value| **value != false).cloned();
+    compare(&["immutable"], immutable(live).as_ref(), immutable(desired).as_ref());
     for field in ["data", "binaryData"] {
-        let of = |object: &Value| object.get(field).and_then(Value::as_object).cloned().unwrap_or_default();
-        let live = of(live);
-        let desired = of(desired);
+        let of =
+            |object: &Value, field: &str| object.get(field).and_then(Value::as_object).cloned().unwrap_or_default();
+        let live = of(live, field);
+        let mut desired_data = of(desired, field);
+        if field == "data" {
+            // The server keeps it there. What is equal has the same number.
+            desired_data.extend(of(desired, "stringData"));
+        }
+        let desired = desired_data;
         let keys: BTreeSet<&String> = live.keys().chain(desired.keys()).collect();
         for key in keys {
             compare(&[field, key], live.get(key), desired.get(key));

@@ -20,6 +20,9 @@ pub(crate) fn with_kept_allocations<'m>(manifest: Cow<'m, Value>, live: &Value, 
     let update = Update { wanted, found };
     let mut kept = update.addresses();
     kept.extend(update.ports(schema.field("spec").field("ports")));
+    if kept.is_empty() {
+        return manifest;
+    }
     let mut manifest = manifest.into_owned();
     if let Some(Value::Object(spec)) = manifest.get_mut("spec") {
         spec.extend(kept);
@@ -90,7 +93,8 @@ impl Update<'_> {
         };
         let wanted = self.wanted.get("ports")?.as_array()?;
         let found = self.found.get("ports")?.as_array()?;
-        if !self.stays(ALLOCATES, has_node_ports) {
+        let is_left_out = |port: &Value| port.get(NODE_PORT).is_some_and(may_be_defaulted);
+        if !wanted.iter().any(is_left_out) || !self.stays(ALLOCATES, has_node_ports) {
             return None;
         }
         let found = items_by_element(found, list);

@@ -53,7 +53,9 @@ pub(crate) async fn give_bases(
             Ok(mut base) => {
                 // An object that names a release which does not have it says nothing about the others of that release.
                 let given = compared.iter().filter(|one| base.give_known_to(one.target)).count();
-                rest.extend(base.into_rest().into_iter().filter(|_| given > 0));
+                if given > 0 {
+                    rest.extend(base.into_rest());
+                }
             }
             Err(why) => failed.push((name, why)),
         }

@@ -133,9 +133,19 @@ pub(crate) fn may_be_defaulted(value: &Value) -> bool {
     }
 }
 
+/// Returns true if a value is or has such an empty value: few have.
+fn has_empty_value(value: &Value) -> bool {
+    may_be_defaulted(value)
+        || match value {
+            Value::Object(map) => map.values().any(has_empty_value),
+            Value::Array(items) => items.iter().any(has_empty_value),
+            _ => false,
+        }
+}
+
 /// A value that is replaced as a whole, with defaults in the place of empty values.
 pub(crate) fn with_empty_values_filled<'m>(value: &'m Value, schema: TypeRef<'_>) -> Cow<'m, Value> {
-    if !schema.is_builtin() {
+    if !schema.is_builtin() || !has_empty_value(value) {
         return Cow::Borrowed(value);
     }
     match value {

@@ -338,7 +338,8 @@ fn what_is_chosen_and_cannot_be_made_alone_is_no_success() {
     run(&ws, "diff", &["-f", ".", "--fail-on", "cluster"]).exits_with(1);
     for command in ["diff", "apply"] {
         let run = run(&ws, command, &["-f", ".", "--only", "cluster"]).exits_with(4);
-        assert_eq!(run.object("Deployment", "web")["action"], "unknown", "{run}");
+        let web = run.object("Deployment", "web");
+        assert_eq!((&web["action"], &web["error"]["reason"]), (&json!("unknown"), &json!("Invalid")), "{run}");
     }
     run(&ws, "apply", &["-f", ".", "--only", "cluster,either"]).exits_with(0);
     run(&ws, "diff", &["-f", "."]).exits_with(0);
@@ -446,7 +447,7 @@ fn what_is_left_is_not_removed_because_it_is_in_the_way() {
     let diff = run(&ws, "diff", &flags).exits_with(4);
     assert_eq!(diff.object("Deployment", "web")["action"], "unknown", "{diff}");
     let apply = run(&ws, "apply", &flags).exits_with(4);
-    assert!(apply.stdout.contains("without those that `--only` leaves"), "{apply}");
+    assert!(apply.stdout.contains("without `spec.strategy.rollingUpdate`, which `--only` leaves: "), "{apply}");
     assert_eq!(ws.get("deployment", "web"), before, "{apply}");
     // A rule leaves it as well.
     let annotated = new.replaced(
@@ -478,6 +479,7 @@ fn what_is_left_is_not_dropped_by_the_server() {
     let port = whole.change("Service", "s", "spec.ports[port=80,protocol=TCP].nodePort");
     assert_eq!(port["side"], "cluster", "{whole}");
     let apply = run(&ws, "apply", &["-f", "new", "--base", "old", "--only", "manifest"]).exits_with(4);
-    assert!(apply.stdout.contains("without those that `--only` leaves"), "{apply}");
+    let left = "`spec.ports[port=80,protocol=TCP].nodePort`, which `--only` leaves";
+    assert!(apply.stdout.contains(left), "{apply}");
     assert_eq!(ws.get("service", "s"), before, "{apply}");
 }

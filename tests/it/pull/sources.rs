@@ -152,3 +152,49 @@ fn the_bytes_of_a_file_of_a_generator_are_written() {
     ws.reconcile(["pull", "-k", "."]).exits_with(0);
     assert_eq!(std::fs::read(&file).unwrap(), [0xff, 0xfe, 0xfd, 3, 4]);
 }
+
+/// A source of `replacements` is the place of its targets, which have none: all of them are accepted at once, or refused for what they are.
+#[test]
+fn a_source_is_the_place_of_its_targets() {
+    let ws = Workspace::new();
+    let source = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: source}\ndata:\n  host: one\n";
+    let other = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: other}\ndata:\n  level: info\n";
+    let target = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: target, annotations: {host: replaced}}\ndata:\n  host: replaced\n";
+    let kustomization = "\
+resources: [source.yaml, other.yaml, target.yaml]
+replacements:
+- source: {kind: ConfigMap, name: source, fieldPath: data.host}
+  targets:
+  - select: {kind: ConfigMap, name: target}
+    fieldPaths: [data.host, metadata.annotations.host]
+";
+    let files = [("source.yaml", source), ("other.yaml", other), ("target.yaml", target)];
+    for (name, file) in files.into_iter().chain([("kustomization.yaml", kustomization)]) {
+        ws.write(name, file);
+    }
+    ws.reconcile(["apply", "-k", "."]).exits_with(0);
+    replaced(&ws, "configmap/other", "/data/level", &json!("debug"));
+    for path in ["/data/host", "/metadata/annotations/host"] {
+        replaced(&ws, "configmap/target", path, &json!("two"));
+    }
+    // The source is as it was: nothing sets only the targets.
+    let run = ws.reconcile(["pull", "-k", "."]).exits_with(4);
+    assert!(run.stdout.contains("it may be set by `replacements` of kustomization.yaml"), "{run}");
+    assert_eq!(text(&ws, "other.yaml"), other.replaced("info", "debug"), "{run}");
+    ws.write("other.yaml", other);
+    replaced(&ws, "configmap/source", "/data/host", &json!("two"));
+    let run = ws.reconcile(["pull", "-k", "."]).exits_with(0);
+    assert!(run.stdout.contains("pulled 4 changes into 2 files"), "{run}");
+    let expected = [source.replaced("one", "two"), other.replaced("info", "debug"), target.to_owned()];
+    assert_eq!(files.map(|(name, _)| text(&ws, name)), expected, "{run}");
+    ws.reconcile(["diff", "-k", "."]).exits_with(0);
+    // One target has another value.
+    replaced(&ws, "configmap/source", "/data/host", &json!("three"));
+    replaced(&ws, "configmap/target", "/data/host", &json!("three"));
+    replaced(&ws, "configmap/target", "/metadata/annotations/host", &json!("four"));
+    replaced(&ws, "configmap/other", "/data/level", &json!("warn"));
+    let run = ws.reconcile(["pull", "-k", "."]).exits_with(4);
+    assert!(run.stdout.contains("annotations.host, whose live value is another or was not accepted"), "{run}");
+    assert!(run.stdout.contains("pulled 1 change into 1 file"), "{run}");
+    assert_eq!(text(&ws, "source.yaml"), source.replaced("one", "two"), "{run}");
+}

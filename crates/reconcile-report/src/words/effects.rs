@@ -1,9 +1,10 @@
 //! The effects of an apply beyond the fields that it writes, in words.
 
+use std::collections::BTreeMap;
+
 use reconcile_core::compare::{Action, Effect};
 
-use super::value::number::{counted, first_of, some};
-use crate::model::summary::tally;
+use super::value::number::{counted, first_of, grouped, some};
 use crate::model::{Command, ObjectReport, Report};
 
 /// Most objects that take part in an effect and are named.
@@ -16,16 +17,22 @@ pub(crate) fn effect(effect: &Effect) -> String {
     if is_named { message.clone() } else { format!("{message}: {}", first_of(by.iter().cloned(), NAMED).join(", ")) }
 }
 
-/// The effects of several objects with equal changes: `restarts 90 Pods of 30 workloads`, and the others in their own words.
+/// The effects of several objects with equal changes: `restarts 90 Pods of 30 workloads`, and the others in their own words, with the
+/// objects that have them unless all do.
 pub(crate) fn of_group(objects: &[&ObjectReport]) -> Vec<String> {
     if let [object] = objects {
         return object.diff.effects.iter().map(effect).collect();
     }
     let mut lines: Vec<String> = Ended::of(objects.iter().copied()).sentence("restarts").into_iter().collect();
-    let others = objects.iter().flat_map(|object| &object.diff.effects).filter(|effect| !effect.is_restart());
-    lines.extend(tally(others.map(effect)).into_iter().map(|(words, count)| match count {
-        1 => words,
-        count => format!("{words} (each of {count})"),
+    let mut others: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for object in objects {
+        for other in object.diff.effects.iter().filter(|effect| !effect.is_restart()) {
+            others.entry(effect(other)).or_default().push(object.key.to_string());
+        }
+    }
+    lines.extend(others.into_iter().map(|(words, names)| match names.len() {
+        all if all == objects.len() => format!("{words} (each of {})", grouped(all)),
+        _ => format!("{words} ({})", first_of(names, NAMED).join(", ")),
     }));
     lines
 }

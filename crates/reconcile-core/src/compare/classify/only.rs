@@ -16,6 +16,10 @@ use crate::compare::object_diff::ObjectDiff;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::live::Target;
 use crate::manifest::BaseObject;
+use crate::text::listed;
+
+/// Most fields that are left and named in a message.
+const NAMED: usize = 3;
 
 /// The differences that a pass resolves.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -103,20 +107,20 @@ impl Chosen {
                     *diff = ObjectDiff::leaving(diff.evidence, &change);
                 }
             }
-            Action::None | Action::Update | Action::Replace => self.settle_fields(diff, left),
+            Action::None | Action::Update | Action::Replace => self.settle_fields(diff, target, left),
             Action::Delete | Action::Unknown => {}
         }
     }
 
     /// Marks what is left of the fields of an object, which may be left as it is, or cannot be written.
-    fn settle_fields(&self, diff: &mut ObjectDiff, left: &[FieldChange]) {
+    fn settle_fields(&self, diff: &mut ObjectDiff, target: &Target, left: &[FieldChange]) {
         let action = diff.action;
         let is_made = |change: &FieldChange| self.has(change, action);
         let (made, rest): (Vec<&FieldChange>, Vec<&FieldChange>) = diff.drift().partition(|change| is_made(change));
         let is_written = !made.is_empty();
         let rest: Vec<LeftDifference> = rest.into_iter().filter_map(LeftDifference::of).collect();
         if is_written && !rest.is_empty() && action != Action::Replace {
-            *diff = inseparable(None);
+            *diff = inseparable(target, rest.iter().map(|left| &left.path), None);
             return;
         }
         let is_whole = is_written && rest.is_empty();
@@ -147,18 +151,28 @@ impl Chosen {
 
 /// The result for an object of which the API changes what is chosen only together with what is left; `reason` is what the server says to the
 /// chosen alone.
-pub(crate) fn inseparable(reason: Option<&str>) -> ObjectDiff {
-    let message = "the chosen differences cannot be applied without those that `--only` leaves: ".to_owned();
-    let message = message + reason.unwrap_or("not written");
+pub(crate) fn inseparable<'p>(
+    target: &Target,
+    left: impl Iterator<Item = &'p FieldPath>,
+    reason: Option<&str>,
+) -> ObjectDiff {
+    // The path of an encrypted value may have a part of it, as the key of an item.
+    let named: Vec<String> = left.filter(|_| !target.desired.origin.is_encrypted).map(ToString::to_string).collect();
+    let left = match named.as_slice() {
+        [] => "those that `--only` leaves".to_owned(),
+        named => format!("{}, which `--only` leaves", listed(named.iter().map(String::as_str), NAMED)),
+    };
+    let reason = reason.unwrap_or("not written");
+    let message = format!("the chosen differences cannot be applied without {left}: {reason}");
     let hint = "choose all of its differences with `--only`, or none";
-    ObjectDiff::unknown(Diagnostic::new(Code::Conflict, message).with_hint(hint))
+    ObjectDiff::unknown(Diagnostic::new(Code::Invalid, message).with_hint(hint))
 }
 
 /// The result for an object of which the pass would make one half of a change only.
 pub(crate) fn half_renamed() -> ObjectDiff {
     let message = "a value is removed, and `--only` leaves one beside it whose side no record tells: not written";
     let hint = "choose `either` as well, if they are one change, or compare with `--base`, which tells their sides";
-    ObjectDiff::unknown(Diagnostic::new(Code::Conflict, message).with_hint(hint))
+    ObjectDiff::unknown(Diagnostic::new(Code::Invalid, message).with_hint(hint))
 }
 
 /// Returns true if an apply, of which `changes` are the results, takes away or replaces the live value of a difference that is left, or

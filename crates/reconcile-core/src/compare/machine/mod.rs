@@ -398,13 +398,14 @@ impl<'a> ComparisonMachine<'a> {
         let (context, result) = by_coming_merge(context, result, &left);
         let mut decision = decide(context, result, redactor);
         if let Some(chosen) = &context.policy.only {
+            let left_paths = || left.iter().map(|change| &change.path);
             let is_missed = |made: &FieldPath| !decision.diff.drift().any(|change| change.path.overlaps(made));
             if refusal.is_some() || decision.diff.has_drift() && loses_left(context, &decision, &left) {
-                decision.diff = inseparable(refusal.as_deref());
+                decision.diff = inseparable(context.target, left_paths(), refusal.as_deref());
             } else if is_half {
                 decision.diff = half_renamed();
             } else if decision.diff.action != Action::Unknown && made.iter().any(is_missed) {
-                decision.diff = inseparable(None);
+                decision.diff = inseparable(context.target, left_paths(), None);
             }
             chosen.settle(&mut decision.diff, context.target, &left);
         }

@@ -73,7 +73,7 @@ impl<'a> RejectedObject<'a> {
         let owners: BTreeSet<String> = owners.map(|entry| format!("`{}`", entry.manager)).collect();
         let is_owned = !owners.is_empty();
         let whose = match owners.len() {
-            0 => "a default".to_owned(),
+            0 => "no manager owns it".to_owned(),
             _ => format!("set by {}", owners.into_iter().collect::<Vec<_>>().join(", ")),
         };
         let name = named(live_only);

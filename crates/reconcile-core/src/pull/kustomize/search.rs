@@ -152,6 +152,7 @@ impl Search<'_> {
                     self.proven = Some((texts, at));
                 }
                 _ if self.proven.is_some() => return self.return_to_proven(),
+                Some(differences) if self.share(&active, &differences) => {}
                 Some(differences) => self.learn(&active, &differences),
                 None => self.narrow(&active),
             }
@@ -188,6 +189,23 @@ impl Search<'_> {
             tried.at = at;
         }
         texts
+    }
+
+    /// Gives accepted changes that have no place of their own the place of another one that turned out to set them as well: a source of
+    /// `replacements` sets all of its targets. Returns false if there are none.
+    fn share(&mut self, active: &[usize], differences: &[Difference]) -> bool {
+        let mut shared = false;
+        for difference in differences {
+            let cause = self.causes(active, difference).find_map(|index| self.tried.get(index)?.candidate());
+            let Some(place) = cause.cloned() else { continue };
+            let is_without = |one: &&mut Tried<'_>| one.candidate().is_none() && one.is_wanted(difference);
+            for one in self.tried.iter_mut().filter(is_without).filter(|one| !one.places.allowed.contains(&place)) {
+                one.at = one.places.allowed.len();
+                one.places.allowed.push(place.clone());
+                shared = true;
+            }
+        }
+        shared
     }
 
     /// Takes what a build shows: the candidates that did not set their value are followed by others, and those that changed something

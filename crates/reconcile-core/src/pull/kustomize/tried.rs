@@ -35,6 +35,16 @@ impl Tried<'_> {
                 || is_in_list(path, &difference.path))
     }
 
+    /// Returns true if a difference is its value, as it was accepted.
+    pub fn is_wanted(&self, difference: &Difference) -> bool {
+        let is_value = match (&self.wanted.edit.change, &difference.found) {
+            (Change::Set(new), Some(found)) => new == found,
+            (Change::Remove, None) => true,
+            _ => false,
+        };
+        is_value && self.object.as_ref() == Some(&difference.object) && self.wanted.edit.path == difference.path
+    }
+
     /// Returns true if a difference elsewhere has the wanted value.
     pub fn has_caused(&self, difference: &Difference) -> bool {
         match (&self.wanted.edit.change, &difference.found) {

@@ -5,7 +5,7 @@ mod samples;
 
 use std::path::Path;
 
-use reconcile_core::compare::{Action, Conflict, Evidence, FieldChange, ObjectDiff, Replacement};
+use reconcile_core::compare::{Action, Conflict, Effect, EffectKind, Evidence, FieldChange, ObjectDiff, Replacement};
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::owners::{AuditAnswer, User};
 use reconcile_core::pass::{Outcome, TurnResult};
@@ -395,4 +395,35 @@ fn equal_warnings_of_objects_in_sync_are_shown_once() {
         text.starts_with("= 4 objects: warning: it is deprecated") && text.contains("a.yaml:0, 1, 2 … 1 more"),
         "{text}"
     );
+}
+
+#[test]
+fn effects_in_a_group_name_their_objects() {
+    let deployment = |name: &str, effect: Effect| {
+        let image = change(&["spec", "template", "spec", "containers", "[name=web]", "image"], json!("a"), json!("b"));
+        let diff = ObjectDiff { action: Action::Update, effects: vec![effect], ..fields(vec![image]) };
+        object((APPS, "Deployment"), name, ("web.yaml", 1), diff)
+    };
+    let effect = |pods: u64, message: &str| Effect {
+        kind: EffectKind::Rollout,
+        pods: Some(pods),
+        by: Vec::new(),
+        message: message.to_owned(),
+    };
+    let restarts = || effect(2, "restarts 2 Pods: rolling update, at most 25 % unavailable");
+    let paused = || effect(0, "no rollout: paused");
+    let shown = |objects: Vec<ObjectReport>| {
+        let report = Report::compared(Command::Diff, objects, &FailOn::default());
+        plain(&whole(&report, &view(100)))
+    };
+    let some = shown(vec![deployment("api", restarts()), deployment("pay", paused()), deployment("web", restarts())]);
+    assert!(some.contains("↳ restarts 4 Pods of 2 workloads\n"), "{some}");
+    assert!(some.contains("↳ no rollout: paused (Deployment shop/pay)\n"), "{some}");
+    let all = shown(["api", "pay", "web"].map(|name| deployment(name, paused())).into());
+    assert!(all.contains("↳ no rollout: paused (each of 3)\n"), "{all}");
+    let names = ["a", "b", "c", "d", "e"];
+    let many = names.map(|name| deployment(name, paused())).into_iter().chain([deployment("web", restarts())]);
+    let many = shown(many.collect());
+    let expected = "(Deployment shop/a, Deployment shop/b, Deployment shop/c, 2 more)";
+    assert!(many.contains(&format!("↳ no rollout: paused {expected}\n")), "{many}");
 }

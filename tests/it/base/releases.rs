@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::control_plane::{Run, Workspace};
+use crate::control_plane::{Replaced as _, Run, Workspace};
 use crate::helm::{rendered, without_hooks};
 use crate::stored::stored;
 
@@ -83,6 +83,32 @@ fn an_object_that_the_chart_dropped_is_told() {
         assert!(text.contains("no longer in the manifests; stays without --prune"), "{text}");
         ws.kubectl(["delete", "service/pay"]).exits_with(0);
         assert_eq!(dropped("helm", &[]), [""; 0], "{applies}");
+    }
+}
+
+/// An apply leaves them to Helm, which would remove them.
+#[test]
+fn a_field_that_the_chart_dropped_is_told_with_its_owner() {
+    for applies in [false, true] {
+        let ws = installed(applies);
+        let rendered = ws.fill_in(&without_hooks(&rendered("2.4.0")));
+        let new = rendered.replaced("  replicas: 2\n", "");
+        ws.write("new.yaml", &new);
+        ws.write("base.yaml", &rendered);
+        let warnings = |base: &str| {
+            let diff = ws.reconcile(["diff", "-f", "new.yaml", "--base", base]).exits_with(0);
+            let told = diff.objects().iter().filter(|object| object["kind"] == "Deployment");
+            told.flat_map(|object| object["warnings"].as_array().cloned().unwrap()).collect::<Vec<_>>()
+        };
+        let expected = [json!("`spec.replicas` is no longer in the manifest and stays: owned by `helm`")];
+        assert_eq!((warnings("helm"), warnings("base.yaml")), (expected.to_vec(), expected.to_vec()), "{applies}");
+        let before = ws.get("deployment", "pay")["spec"].clone();
+        ws.reconcile(["apply", "-f", "new.yaml", "--base", "helm"]).exits_with(0);
+        assert_eq!(ws.get("deployment", "pay")["spec"], before);
+        assert_eq!(warnings("helm"), expected);
+        // It is another value by now, which is none of the base.
+        ws.kubectl(["scale", "deployment/pay", "--replicas=3"]).exits_with(0);
+        assert_eq!(warnings("helm"), [json!(null); 0]);
     }
 }
 

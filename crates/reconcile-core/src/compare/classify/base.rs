@@ -39,6 +39,8 @@ pub(crate) struct BaseComparison<'a> {
     makers: Vec<&'a ManagedFieldsEntry>,
     /// The fields that the manifest has and the base has not.
     added: FieldSet,
+    /// The fields that the base has and of which the manifest no longer has a part, without those inside of them.
+    dropped: Vec<FieldPath>,
     /// The fields whose live value is not that of the base.
     live: Differences,
     /// The fields whose value after an apply is not that of the base.
@@ -88,8 +90,10 @@ impl<'a> BaseComparison<'a> {
         let paths = |changes: Vec<Change>| changes.into_iter().map(|change| change.path).collect::<FieldSet>();
         let desired = Differences::of(over(&object, &prediction.object));
         let sent = live.sent(target);
+        let of_manifest = fields(sent);
         Self {
-            added: fields(sent).difference(&of_base),
+            added: of_manifest.difference(&of_base),
+            dropped: dropped(&of_base, &of_manifest),
             live: Differences::of(over(&object, &live.current.object)),
             written: paths(over(&object, &with_string_data_folded(sent))),
             overridden: paths(over(sent, &prediction.object)),
@@ -162,6 +166,12 @@ impl<'a> BaseComparison<'a> {
         })
     }
 
+    /// The fields that the manifest no longer has, and that the live object has as the base.
+    pub fn kept(&self, live: &mut Lookup<'_>) -> impl Iterator<Item = &FieldPath> {
+        let is_kept = move |path: &&FieldPath| !self.live.values.overlaps(path) && live.value(path).is_some();
+        self.dropped.iter().filter(|_| !self.is_of_other_version).filter(is_kept)
+    }
+
     /// The value that the base has at a path; of a list in another order, the order.
     pub fn value(&self, change: &FieldChange) -> Option<Value> {
         match change.op {
@@ -169,6 +179,18 @@ impl<'a> BaseComparison<'a> {
             _ => Lookup::of(&self.object).value(&change.path).cloned(),
         }
     }
+}
+
+/// The fields of which one set has a part and the other one has none, without those inside of them.
+fn dropped(former: &FieldSet, now: &FieldSet) -> Vec<FieldPath> {
+    let mut dropped: Vec<FieldPath> = Vec::new();
+    former.difference(now).visit(&mut |path, _| {
+        let elements = path.elements();
+        let above = (1..=elements.len()).filter_map(|length| elements.get(..length));
+        let outermost = above.map(|above| FieldPath::from(above.to_vec())).find(|above| !now.covers(above));
+        dropped.extend(outermost.filter(|path| dropped.last() != Some(path)));
+    });
+    dropped
 }
 
 /// The managers that own more than half of these fields through updates.

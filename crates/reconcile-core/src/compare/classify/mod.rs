@@ -6,6 +6,7 @@ pub(crate) mod conflicts;
 pub(crate) mod only;
 
 use std::cell::OnceCell;
+use std::collections::BTreeSet;
 
 use serde_json::Value;
 use structured_merge::{
@@ -20,8 +21,12 @@ use crate::compare::live_object::LiveObject;
 use crate::compare::policy::Policy;
 use crate::compare::prediction::{CompareContext, Prediction};
 use crate::owners::Owner;
+use crate::text::listed;
 use base::{BaseComparison, BaseRecords};
 use conflicts::{ContestedFields, OthersParts, goes_beyond, values_of};
+
+/// Most fields, or managers, that a warning names.
+const NAMED: usize = 3;
 
 /// The owners of an object before and after an apply.
 pub(crate) struct Classifier<'a> {
@@ -330,6 +335,37 @@ impl<'a> Classifier<'a> {
             }
         });
         released
+    }
+
+    /// A warning about the fields that were applied last, that the manifest no longer has, and that an apply leaves to the managers that own
+    /// them.
+    pub fn kept_by_others(
+        &self,
+        base: &BaseComparison<'_>,
+        live: &mut Lookup<'_>,
+        found: &[FieldChange],
+    ) -> Option<String> {
+        let told = found.iter().filter(|change| change.class != Class::Unmanaged || change.is_drift());
+        let told: FieldSet = told.map(|change| change.path.clone()).collect();
+        let mut managers = BTreeSet::new();
+        let mut fields = Vec::new();
+        for path in base.kept(live) {
+            let (theirs, owners) = self.claimants.best(path, self.schema());
+            if theirs == ClaimStrength::Own && !told.overlaps(path) && !self.live.ignores(path) {
+                managers.extend(owners.into_iter().map(|entry| entry.manager.as_str()));
+                fields.push(path.to_string());
+            }
+        }
+        let is_one = fields.len() == 1;
+        // The path of an encrypted value may have a part of it, as the key of an item.
+        let named = match self.context.target.desired.origin.is_encrypted {
+            true if is_one => "a field".to_owned(),
+            true => format!("{} fields", fields.len()),
+            false => listed(fields.iter().map(String::as_str), NAMED),
+        };
+        let stay =
+            if is_one { "is no longer in the manifest and stays" } else { "are no longer in the manifest and stay" };
+        (!fields.is_empty()).then(|| format!("{named} {stay}: owned by {}", listed(managers, NAMED)))
     }
 
     /// Returns true if an apply takes ownership of fields although no value changes.

@@ -52,7 +52,7 @@ pub fn judge(
         found.extend(overridden(context, live, prediction, &found));
     }
     let mut values = Lookup::of(object);
-    let warnings = add_released(&target.key.gvk, live, &classifier, &mut values, &mut found);
+    let mut warnings = add_released(&target.key.gvk, live, &classifier, &mut values, &mut found);
     let is_settled = |change: &FieldChange| change.is_drift() || change.class == Class::Released;
     if !found.iter().any(is_settled) && classifier.is_adopting(&prediction.owners) {
         found.push(FieldChange::of_object(Op::Change, Class::Adopted));
@@ -75,6 +75,7 @@ pub fn judge(
         for change in &mut found {
             classifier.settle_by_base(base, change);
         }
+        warnings.extend(classifier.kept_by_others(base, &mut values, &found));
     }
     redact(context, object, prediction, base.as_ref().map(BaseComparison::object), redactor, &mut found);
     let notes = DiffNotes { unmanaged: counted, ..DiffNotes::default() }.into();

@@ -126,12 +126,7 @@ impl<'a> ApplyRun<'a> {
             return;
         }
         let compared = self.items.iter().map(|item| (Arc::clone(&item.planned), Arc::clone(&item.decision)));
-        for (index, warning) in item::skipped_for_left(compared) {
-            let item = &self.items[index];
-            if !item.is_in_other_shard() {
-                self.comparison.events.receive(Event::WillBeSkipped(&item.target().key, &warning));
-            }
-        }
+        item::warn_of_skips(compared, self.comparison.events);
     }
 
     /// The objects, in the order of the plan.

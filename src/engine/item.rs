@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::client::Cluster;
+use crate::engine::event::{Event, EventSink};
 use crate::engine::interrupt::Interrupt;
 use crate::engine::wait::{Watched, observe};
 use crate::engine::write::Written;
@@ -241,10 +242,9 @@ pub(crate) fn skipped(items: &[Item], item: &Item, interrupted: bool) -> Option<
     }
 }
 
-/// The objects that a pass skips because they need one that `--only` leaves, by their positions in the plan, each with a warning.
-pub(crate) fn skipped_for_left(compared: impl Iterator<Item = (Arc<PlanItem>, Arc<Decision>)>) -> Vec<(usize, String)> {
+/// Warns of the objects that a pass skips because they need one that `--only` leaves.
+pub(crate) fn warn_of_skips(compared: impl Iterator<Item = (Arc<PlanItem>, Arc<Decision>)>, events: &dyn EventSink) {
     let mut items: Vec<Item> = compared.map(|(planned, decision)| Item::new(planned, decision)).collect();
-    let mut found = Vec::new();
     for index in 0..items.len() {
         let item = &items[index];
         if item.diff().leaves_missing() {
@@ -253,11 +253,13 @@ pub(crate) fn skipped_for_left(compared: impl Iterator<Item = (Arc<PlanItem>, Ar
             && let Some(skip) = blocked(&items, item)
         {
             let TurnResult { outcome, reason, .. } = skip.into();
+            if !item.is_in_other_shard() {
+                let warning = format!("`apply` skips it: {}", reason.unwrap_or_default());
+                events.receive(Event::WillBeSkipped(&item.target().key, &warning));
+            }
             items[index].outcome = Some(outcome);
-            found.push((index, format!("`apply` skips it: {}", reason.unwrap_or_default())));
         }
     }
-    found
 }
 
 /// The targets of the object's `depends-on` annotation.

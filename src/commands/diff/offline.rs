@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use super::{Diff, DiffArgs, gate, shard_to_compare};
 use crate::engine::comparison::LiveSource;
 use crate::engine::event::{Event, EventSink as _};
-use crate::engine::item::skipped_for_left;
+use crate::engine::item::warn_of_skips;
 use crate::engine::membership::Memberships;
 use crate::live::definitions::Definitions;
 use crate::live::types::Types;
@@ -72,12 +72,7 @@ impl Diff<'_> {
         if source.policy.only.is_some() {
             let compared = plan.items.iter().zip(&decisions);
             let compared = compared.map(|(planned, decision)| (Arc::clone(planned), Arc::new(decision.clone())));
-            for (index, warning) in skipped_for_left(compared) {
-                let skipped = plan.items.get(index).map(|item| &item.target);
-                if let Some(target) = skipped.filter(|target| target.other_shard().is_none()) {
-                    events.receive(Event::WillBeSkipped(&target.key, &warning));
-                }
-            }
+            warn_of_skips(compared, &events);
         }
         let targets = own().map(|(target, _)| target);
         rest.report_formers(&source, &source.policy, &source.redactor, targets, &events.builder).await;

@@ -344,7 +344,10 @@ impl Writer<'_> {
         Written::Failed(match refusal(self.target, live, self.schema, status) {
             Refusal::NoNamespace(name) => missing_namespace(&name),
             Refusal::Immutable(reason) => Diagnostic::new(Code::Invalid, reason),
-            Refusal::Typed(diagnostic) | Refusal::NotTried(diagnostic) | Refusal::Other(diagnostic) => diagnostic,
+            Refusal::Typed(diagnostic)
+            | Refusal::NotTried(diagnostic)
+            | Refusal::Early(diagnostic)
+            | Refusal::Other(diagnostic) => diagnostic,
         })
     }
 }

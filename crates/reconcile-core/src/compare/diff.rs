@@ -72,6 +72,12 @@ pub enum Class {
 }
 
 impl Class {
+    /// Its name, as the JSON has it.
+    pub fn name(self) -> String {
+        // Its variants have no fields, so that each is a text.
+        serde_json::to_value(self).ok().as_ref().and_then(Value::as_str).unwrap_or_default().to_owned()
+    }
+
     /// Returns true if such a change is always drift.
     pub fn is_drift(self) -> bool {
         self.side().is_some()

@@ -142,14 +142,8 @@ impl Selection {
     /// The flag that chooses another class as well.
     pub fn flag_with(&self, class: Class) -> String {
         let classes: &[Class] = if self.classes.is_empty() { &PULLED } else { &self.classes };
-        let mut names: Vec<String> = Vec::new();
-        for class in classes.iter().chain([&class]) {
-            let name = serde_json::to_value(class).ok().and_then(|name| Some(name.as_str()?.to_owned()));
-            let is_new = |name: &String| !names.contains(name);
-            if let Some(name) = name.filter(is_new) {
-                names.push(name);
-            }
-        }
+        let more = (!classes.contains(&class)).then_some(class);
+        let names: Vec<String> = classes.iter().copied().chain(more).map(Class::name).collect();
         format!("`--class {}`", names.join(","))
     }
 

@@ -118,7 +118,7 @@ pub(super) fn by_coming_merge<'a>(
     let Some(schema) = coming.merging_fields(&context.target.key.gvk, object) else { return (context, result) };
     let context = CompareContext { schema, ..context };
     let live = Box::new(LiveObject::leaving(left, context, object.clone()));
-    let refusal = Refusal::Other(Diagnostic::new(Code::Failed, "its lists and maps merge in another way then"));
+    let refusal = Refusal::Early(Diagnostic::new(Code::Failed, "its lists and maps merge in another way then"));
     (context, ComparisonResult::Refused { live: Some(live), refusal })
 }
 
@@ -177,7 +177,7 @@ impl<'a> DiffBuilder<'a> {
     fn refused(&mut self, live: Option<&LiveObject>, refusal: &Refusal) -> ObjectDiff {
         match (refusal, live) {
             (Refusal::Immutable(reason), Some(live)) => self.replacement(live, reason),
-            (Refusal::Typed(diagnostic) | Refusal::Other(diagnostic), live)
+            (Refusal::Typed(diagnostic) | Refusal::Early(diagnostic) | Refusal::Other(diagnostic), live)
                 if let Some(coming) = self.context.coming_type =>
             {
                 let mistakes = match live {
@@ -199,9 +199,13 @@ impl<'a> DiffBuilder<'a> {
             }
             (Refusal::NoNamespace(name), _) => ObjectDiff::unknown(missing_namespace(name)),
             (Refusal::Immutable(reason), None) => ObjectDiff::unknown(Diagnostic::new(Code::Invalid, reason.clone())),
-            (Refusal::Typed(diagnostic) | Refusal::NotTried(diagnostic) | Refusal::Other(diagnostic), _) => {
-                ObjectDiff::unknown(diagnostic.clone())
-            }
+            (
+                Refusal::Typed(diagnostic)
+                | Refusal::NotTried(diagnostic)
+                | Refusal::Early(diagnostic)
+                | Refusal::Other(diagnostic),
+                _,
+            ) => ObjectDiff::unknown(diagnostic.clone()),
         }
     }
 

@@ -52,10 +52,10 @@ impl ComparisonMachine<'_> {
         })
     }
 
-    /// The refusal of an object in a version that the server does not serve yet.
+    /// The reason why nothing is asked about an object in a version that the server does not serve yet.
     fn unserved(&self) -> Refusal {
         let version = self.context.target.key.gvk.api_version();
-        Refusal::Other(Diagnostic::new(Code::UnknownKind, format!("`{version}` is not served yet")))
+        Refusal::Early(Diagnostic::new(Code::UnknownKind, format!("`{version}` is not served yet")))
     }
 
     pub(super) fn live_object(&mut self, object: Value) -> LiveObject {

@@ -27,6 +27,8 @@ pub enum Refusal {
     Typed(Diagnostic),
     /// The server cannot be asked: the user may not write, or a webhook does not support dry runs.
     NotTried(Diagnostic),
+    /// The server was not asked, because the input changes the definition of the kind first.
+    Early(Diagnostic),
     /// Anything else.
     Other(Diagnostic),
 }
@@ -37,7 +39,7 @@ impl Refusal {
         match self {
             Self::Immutable(reason) => Some(reason.clone()),
             Self::Typed(diagnostic) | Self::Other(diagnostic) => Some(diagnostic.message.clone()),
-            Self::NoNamespace(_) | Self::NotTried(_) => None,
+            Self::NoNamespace(_) | Self::NotTried(_) | Self::Early(_) => None,
         }
     }
 }

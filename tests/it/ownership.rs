@@ -457,3 +457,55 @@ fn of_two_entries_of_one_owner_the_last_counts() {
         .collect();
     assert_eq!(paths, [json!("spec.template.spec.containers[name=web].image")], "{diff}");
 }
+
+/// An apply of the same manifests under another name is refused where the server completes a value that is owned as a whole, and where it
+/// writes an amount in another way. The server compares what is sent.
+#[test]
+fn whether_another_applier_would_be_refused_is_what_the_server_says() {
+    const OBJECTS: &str = r#"
+{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: it}, subjects: [{kind: User, name: bob}],
+ roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: web}}
+---
+{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: it}, spec: {serviceName: it, selector: {matchLabels: {app: it}},
+ template: {metadata: {labels: {app: it}}, spec: {containers: [{name: web, image: 'shop/web:1', resources: {limits: {cpu: 1000m}},
+  ports: [{containerPort: 80}], env: [{name: NAME, valueFrom: {fieldRef: {fieldPath: metadata.name}}}]}]}},
+ volumeClaimTemplates: [{metadata: {name: data}, spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}]}}
+---
+{apiVersion: v1, kind: Service, metadata: {name: it}, spec: {type: NodePort, selector: {app: it}, ports: [{port: 80}]}}
+---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: it}, data: {a: b}}
+---
+{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingWebhookConfiguration, metadata: {name: it-$NS}, webhooks: [{name: a.example.com,
+ clientConfig: {service: {name: it, namespace: nowhere}}, admissionReviewVersions: [v1], sideEffects: None, failurePolicy: Ignore,
+ rules: [{apiGroups: [example.com], apiVersions: [v1], operations: [CREATE], resources: [widgets]}]}]}
+"#;
+    let ws = Workspace::new();
+    ws.write("all.yaml", OBJECTS);
+    ws.reconcile(["apply", "-f", "all.yaml"]).exits_with(0);
+    let apply =
+        ["apply", "--server-side", "--dry-run=server", "--field-manager", "kustomize-controller", "-f", "all.yaml"];
+    let refused = ws.kubectl(apply).stderr;
+    let of_server: Vec<&str> = refused
+        .lines()
+        .filter_map(|line| {
+            line.strip_prefix("- .").or_else(|| line.split_once("\"kubectl-reconcile\": .").map(|(_, path)| path))
+        })
+        .collect();
+    assert_eq!(of_server.len(), 5, "{refused}");
+    let as_other = ["diff", "-f", "all.yaml", "--field-manager", "kustomize-controller", "--force-conflicts=none"];
+    for evidence in ["auto", "server", "read-only"] {
+        let flags = [&as_other[..], &["--fail-on", "conflict", "--evidence", evidence]].concat();
+        let diff = ws.reconcile(flags).exits_with(1);
+        let conflicts = diff.objects().iter().flat_map(|object| object["conflicts"].as_array().unwrap());
+        let found: Vec<&str> = conflicts.map(|conflict| conflict["path"].as_str().unwrap()).collect();
+        let written = of_server.iter().map(|path| path.replace('"', ""));
+        let (mut found, mut written) = (found, written.collect::<Vec<_>>());
+        found.sort_unstable();
+        written.sort_unstable();
+        assert_eq!(found, written, "{evidence}: {diff}");
+    }
+    // Who may take what is only written in another way takes nothing else.
+    ws.reconcile(["diff", "-f", "all.yaml", "--field-manager", "kustomize-controller"]).exits_with(0);
+    ws.reconcile(["diff", "-f", "all.yaml", "--force-conflicts=none"]).exits_with(0);
+    ws.kubectl(["delete", "validatingwebhookconfiguration", "it-$NS"]).exits_with(0);
+}

@@ -126,7 +126,7 @@ pub use ownership::{
     Applier, LastApplied, LostFields, ManagedObject, Ownership, fields_last_applied, owns_last_applied,
 };
 pub use parts::{Unpaired, WithParts, with_parts_of};
-pub use predict::{predict, predict_displacing, unrecorded, verbatim, with_live_spelling};
+pub use predict::{as_sent, predict, predict_displacing, unrecorded, verbatim, with_live_spelling};
 pub use prove::{Proof, Unproven, prove};
 pub use schema::{
     CompileError, EmptyKey, Field, KindInfo, ListKind, MapShape, OpenApiDocument, Origin, RefusedNull, ScalarKind,

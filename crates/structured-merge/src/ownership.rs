@@ -295,6 +295,12 @@ pub trait Applier {
     fn adopts(&self, _entry: &ManagedFieldsEntry) -> bool {
         false
     }
+
+    /// Returns true if it sends its manifests as they are written, as kubectl does. Otherwise, co-owners lose nothing to a value that only
+    /// another spelling makes another one.
+    fn sends_as_written(&self) -> bool {
+        false
+    }
 }
 
 impl Applier for str {

@@ -80,7 +80,7 @@ pub fn predict_displacing(
     // The server moves `stringData` into `data` after it has pruned that.
     let object = with_string_data_folded(&written(Values::Served, Cow::Borrowed(manifest))).into_owned();
     // The server computes the lost fields from the values as they are sent.
-    let sent = written(Values::Sent, Cow::Owned(with_live_spelling(manifest, live, schema)));
+    let sent = written(Values::Sent, as_sent(manifest, live, schema, applier));
     let changed = compare(live, &sent, schema);
     let taken = changed.added.union(&changed.modified);
     let taken_or_removed = taken.clone().union(&changed.removed);
@@ -129,6 +129,20 @@ pub fn unrecorded(
     let written = compare(&new, live, schema);
     let fields = schema::without_unowned(written.added.union(&written.modified), kind);
     (!fields.is_empty()).then(|| ManagedFieldsEntry::new(BEFORE_FIRST_APPLY, Operation::Update, api_version, fields))
+}
+
+/// The manifest as an applier sends it in an apply.
+pub fn as_sent<'m>(
+    manifest: &'m Value,
+    live: &Value,
+    schema: TypeRef<'_>,
+    applier: &(impl Applier + ?Sized),
+) -> Cow<'m, Value> {
+    if applier.sends_as_written() {
+        Cow::Borrowed(manifest)
+    } else {
+        Cow::Owned(with_live_spelling(manifest, live, schema))
+    }
 }
 
 /// The manifest in the live object's spelling wherever both have the same meaning. The server compares text: `1000m`

@@ -235,4 +235,8 @@ impl Applier for Policy {
     fn adopts(&self, entry: &ManagedFieldsEntry) -> bool {
         self.adopt.contains(&entry.manager)
     }
+
+    fn sends_as_written(&self) -> bool {
+        self.force == ForceConflicts::None
+    }
 }

@@ -22,9 +22,7 @@ pub use records::is_convertible;
 use std::borrow::Cow;
 
 use serde_json::Value;
-use structured_merge::{
-    FieldPath, ObjectMeta as _, TypeRef, Unproven, changes, verbatim, with_live_spelling, with_node_ports,
-};
+use structured_merge::{FieldPath, ObjectMeta as _, TypeRef, Unproven, as_sent, changes, verbatim, with_node_ports};
 
 use super::changing_kinds::ComingType;
 use super::classify::only::{half_renamed, inseparable, is_lost};
@@ -276,7 +274,8 @@ impl<'a> ComparisonMachine<'a> {
         match &self.state {
             State::Applying(Some(live)) => {
                 let manifest = live.sent(self.context.target);
-                Some(Question::Apply(with_live_spelling(manifest, &live.current.object, self.context.schema)))
+                let CompareContext { schema, policy, .. } = self.context;
+                Some(Question::Apply(as_sent(manifest, &live.current.object, schema, policy).into_owned()))
             }
             State::Applying(None) => Some(Question::Apply(self.context.target.desired.to_tree())),
             State::Reading { .. } => Some(Question::Read),

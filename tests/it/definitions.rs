@@ -764,3 +764,45 @@ fn a_definition_that_stays_as_it_is_serves_its_objects() {
     let left = ws.reconcile(["diff", "-f", "it", "--only=cluster"]).exits_with(0);
     assert_eq!(left.object("Pipe", "same")["action"], "none", "{left}");
 }
+
+/// No answer in a version shows what only another version has, and without a webhook each write in it loses that.
+#[test]
+fn a_write_in_a_version_without_a_recorded_field_warns_that_it_is_lost() {
+    let ws = Workspace::new();
+    let version = |name: &str, storage: bool, fields: &str| {
+        format!(
+            "{{name: {name}, served: true, storage: {storage}, schema: {{openAPIV3Schema: {{type: object, properties: {{spec: {{type: object, properties: {{{fields}}}}}}}}}}}}}"
+        )
+    };
+    let size = "size: {type: integer}";
+    let versions = [version("v1", false, size), version("v2", true, &format!("{size}, fresh: {{type: string}}"))];
+    let crd = format!(
+        "{{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {{name: cogs.$NS.example.com}},
+           spec: {{group: $NS.example.com, scope: Namespaced, names: {{plural: cogs, kind: Cog}}, versions: [{}]}}}}",
+        versions.join(", ")
+    );
+    let cog = |version: &str, fields: &str| {
+        format!(
+            "{{apiVersion: $NS.example.com/{version}, kind: Cog, metadata: {{name: it}}, spec: {{size: 1{fields}}}}}"
+        )
+    };
+    ws.write("crd.yaml", &crd);
+    ws.write("v2.yaml", &cog("v2", ", fresh: x"));
+    ws.write("v1.yaml", &cog("v1", ""));
+    ws.reconcile(["apply", "-f", "crd.yaml", "-f", "v2.yaml"]).exits_with(0);
+    let expected = ws.fill_in(
+        "`spec.fresh` of `$NS.example.com/v2` is no field of `$NS.example.com/v1`: a write in this version loses it, unless a webhook converts it",
+    );
+    let warnings = |run: &Run| run.object("Cog", "it")["warnings"].clone();
+    for evidence in ["auto", "server", "read-only"] {
+        let diff = ws.reconcile(["diff", "-f", "v1.yaml", "--evidence", evidence, "--exit-zero"]).exits_with(0);
+        assert_eq!(warnings(&diff), json!([expected]), "{evidence}: {diff}");
+    }
+    // The other version has all fields of this one.
+    assert_eq!(warnings(&ws.reconcile(["diff", "-f", "v2.yaml"]).exits_with(0)), json!([]));
+    let apply = ws.reconcile(["apply", "-f", "v1.yaml"]).exits_with(0);
+    assert_eq!(warnings(&apply), json!([expected]), "{apply}");
+    let live = ws.kubectl(["get", "cogs.v2.$NS.example.com", "it", "-o", "jsonpath={.spec}"]).exits_with(0).stdout;
+    assert_eq!(live, r#"{"size":1}"#);
+    assert_eq!(warnings(&ws.reconcile(["diff", "-f", "v1.yaml"]).exits_with(0)), json!([]));
+}

@@ -462,7 +462,7 @@ fn of_two_entries_of_one_owner_the_last_counts() {
 /// writes an amount in another way. The server compares what is sent.
 #[test]
 fn whether_another_applier_would_be_refused_is_what_the_server_says() {
-    const OBJECTS: &str = r#"
+    const OBJECTS: &str = r"
 {apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: it}, subjects: [{kind: User, name: bob}],
  roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: web}}
 ---
@@ -478,7 +478,7 @@ fn whether_another_applier_would_be_refused_is_what_the_server_says() {
 {apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingWebhookConfiguration, metadata: {name: it-$NS}, webhooks: [{name: a.example.com,
  clientConfig: {service: {name: it, namespace: nowhere}}, admissionReviewVersions: [v1], sideEffects: None, failurePolicy: Ignore,
  rules: [{apiGroups: [example.com], apiVersions: [v1], operations: [CREATE], resources: [widgets]}]}]}
-"#;
+";
     let ws = Workspace::new();
     ws.write("all.yaml", OBJECTS);
     ws.reconcile(["apply", "-f", "all.yaml"]).exits_with(0);

@@ -150,3 +150,32 @@ fn an_adopted_manager_gives_up_the_values_of_string_data() {
     ws.reconcile(["apply", "-f", "."]).exits_with(0);
     assert_eq!(ws.get("Secret", "it")["data"]["p"], base64(second.as_bytes()));
 }
+
+/// The record of a manual change outlives the apply that overruled it, as the server does not see that `stringData` is `data`.
+#[test]
+fn a_healed_value_is_ours_again() {
+    let ws = Workspace::new();
+    let [first, theirs, second] = ["a-password-of-the-manifest", "a-password-set-by-hand", "the-next-of-the-manifest"]
+        .map(|value| ws.secret(value));
+    let manifest =
+        |rest: &str| format!("{{apiVersion: v1, kind: Secret, metadata: {{name: it}}, stringData: {{z: keep{rest}}}}}");
+    let next_second = || sleep(Duration::from_millis(1100));
+    ws.write("it.yaml", &manifest(&format!(", p: '{first}'")));
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    next_second();
+    ws.patch_as("kubectl-patch", "secret/it", &json!({"stringData": {"p": theirs}}));
+    let diff = ws.reconcile(["diff", "-f", ".", "--fail-on", "cluster"]).exits_with(1);
+    assert_eq!(diff.changes("Secret", "it"), ["changedByOther data.p"]);
+    next_second();
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    ws.write("it.yaml", &manifest(&format!(", p: '{second}'")));
+    for evidence in ["auto", "server", "read-only"] {
+        let diff = ws.reconcile(["diff", "-f", ".", "--evidence", evidence]).exits_with(1);
+        assert_eq!(diff.changes("Secret", "it"), ["pending data.p"], "{evidence}: {diff}");
+        ws.reconcile(["diff", "-f", ".", "--fail-on", "cluster,either", "--evidence", evidence]).exits_with(0);
+    }
+    // It was ours, and was not added by hand.
+    ws.write("it.yaml", &manifest(""));
+    let diff = ws.reconcile(["diff", "-f", ".", "--show-unmanaged"]).exits_with(0);
+    assert_eq!(diff.changes("Secret", "it"), ["released data.p"], "{diff}");
+}

@@ -195,7 +195,9 @@ impl KnownDifferences {
             // The new object was known as one that is missing, or is known as such now.
             Some(object) if object.is_known() && object.renamed_from.is_some() != known.is_renamed => 0,
             Some(object) => {
-                let changes = object.diff.changes.iter().filter(|change| change.known);
+                // A difference of which a value is hidden may be the former one, although it is not known.
+                let may_be = |change: &&FieldChange| change.known || change.values().any(is_hidden);
+                let changes = object.diff.changes.iter().filter(may_be);
                 let still: BTreeSet<(&FieldPath, Class)> =
                     changes.map(|change| (&change.path, found_again(change.class, self.has_base))).collect();
                 let still_paths: BTreeSet<&FieldPath> = still.iter().map(|(path, _)| *path).collect();

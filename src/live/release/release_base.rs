@@ -1,15 +1,15 @@
 //! `--base helm`: what Helm keeps of the releases that the live objects name.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, HashSet};
 
 use futures::StreamExt as _;
 use reconcile_core::live::resolve::Namespaces;
 use reconcile_core::live::{BaseObjects, Discovery, Target};
 use reconcile_core::manifest::yaml::Validation;
-use reconcile_core::manifest::{BaseObject, Hooks, Input, ReadOptions, ReleaseName, read, stored_name};
+use reconcile_core::manifest::{BaseObject, Hooks, Input, ReadOptions, Record, ReleaseName, read, stored_name};
 use reconcile_core::object::{Selector, is_dns_label};
 use serde_json::Value;
-use structured_merge::ObjectMeta as _;
+use structured_merge::{ObjectKey, ObjectMeta as _};
 
 use super::{Records, ReleaseError, Wanted, is_release_name};
 use crate::client::{Cluster, IN_FLIGHT};
@@ -34,6 +34,25 @@ pub(crate) struct ComparedTarget<'a> {
     pub is_missing: bool,
 }
 
+/// The objects that name a release in their annotations, which anybody may write who may write the object.
+#[derive(Default)]
+struct Named {
+    objects: HashSet<ObjectKey>,
+    /// Their namespaces; `None` is that of cluster-scoped objects.
+    namespaces: HashSet<Option<String>>,
+}
+
+impl Named {
+    /// Returns true if the release may speak for a target. A record may name any object: it speaks for those that name it, and for what is
+    /// missing where such an object is, or where the release itself is.
+    fn has(&self, release: &ReleaseName, one: &ComparedTarget<'_>) -> bool {
+        let key = &one.target.key;
+        let is_near =
+            || key.namespace.as_deref() == Some(&release.namespace) || self.namespaces.contains(&key.namespace);
+        if one.is_missing { is_near() } else { self.objects.contains(key) }
+    }
+}
+
 /// Gives each target its object in the deployed revision of its release. Returns the objects that only the releases have, and a warning about
 /// releases that cannot be read.
 pub(crate) async fn give_bases(
@@ -41,34 +60,63 @@ pub(crate) async fn give_bases(
     discovery: &Discovery,
     compared: &[ComparedTarget<'_>],
 ) -> (Vec<Target>, Option<String>) {
-    let live = compared.iter().filter_map(|one| one.live);
-    let named: BTreeSet<ReleaseName> = live.filter_map(release_of).collect();
-    let releases: Vec<&ReleaseName> = named.iter().take(RELEASES).collect();
-    let reads = releases.iter().map(async |name| (*name, manifests(cluster, discovery, name).await));
-    let read: BTreeMap<&ReleaseName, _> = futures::stream::iter(reads).buffered(IN_FLIGHT).collect().await;
+    let mut all: BTreeMap<ReleaseName, Named> = BTreeMap::new();
+    for ComparedTarget { target, live, .. } in compared {
+        if let Some(release) = live.and_then(release_of) {
+            let named = all.entry(release).or_default();
+            named.objects.insert(target.key.clone());
+            named.namespaces.insert(target.key.namespace.clone());
+        }
+    }
+    let reads = all.iter().take(RELEASES);
+    let reads = reads.map(async |(name, named)| (name, named, manifests(cluster, discovery, name).await));
+    let read: Vec<_> = futures::stream::iter(reads).buffered(IN_FLIGHT).collect().await;
+    let identities: HashSet<_> = compared.iter().map(|one| identity(&one.target.key)).collect();
     let mut failed = Vec::new();
+    let mut unsure: HashSet<&ObjectKey> = HashSet::new();
     let mut rest = Vec::new();
-    for (name, found) in read {
+    for (name, named, found) in read {
         match found {
             Ok(mut base) => {
+                // One in no namespace may have been deleted, or may be of others.
+                let is_unsure = |one: &&ComparedTarget<'_>| {
+                    one.is_missing
+                        && one.target.key.namespace.is_none()
+                        && !named.has(name, one)
+                        && base.has(one.target)
+                };
+                unsure.extend(compared.iter().filter(is_unsure).map(|one| &one.target.key));
+                let own = compared.iter().filter(|one| named.has(name, one));
                 // An object that names a release which does not have it says nothing about the others of that release.
-                let given = compared.iter().filter(|one| base.give_known_to(one.target)).count();
+                let given = own.filter(|one| base.give_known_to(one.target)).count();
                 if given > 0 {
-                    rest.extend(base.into_rest());
+                    let others =
+                        base.into_rest().into_iter().filter(|other| !identities.contains(&identity(&other.key)));
+                    rest.extend(others);
                 }
             }
-            Err(why) => failed.push((name, why)),
+            Err(why) => failed.push((name, named, why)),
         }
     }
     for target in &rest {
         let _ = target.base.set(BaseObject::Same);
     }
-    if failed.is_empty() && !releases.is_empty() {
+    if !all.is_empty() {
         // What exists nowhere and is in no release is new.
-        let missing = compared.iter().filter(|one| one.is_missing);
+        let is_unknown = |one: &ComparedTarget<'_>| {
+            let namespace = &one.target.key.namespace;
+            unsure.contains(&one.target.key) || failed.iter().any(|(_, named, _)| named.namespaces.contains(namespace))
+        };
+        let missing = compared.iter().filter(|one| one.is_missing && !is_unknown(one));
         missing.for_each(|one| drop(one.target.base.set(BaseObject::Absent)));
     }
+    let failed: Vec<(&ReleaseName, String)> = failed.into_iter().map(|(name, _, why)| (name, why)).collect();
     (rest, unread(&failed))
+}
+
+/// The group, kind, namespace and name of an object.
+fn identity(key: &ObjectKey) -> (&str, &str, Option<&str>, &str) {
+    (&key.gvk.group, &key.gvk.kind, key.namespace.as_deref(), &key.name)
 }
 
 /// The warning about the releases that cannot be read, each with the reason; `None` if there are none.
@@ -98,6 +146,8 @@ async fn manifests(cluster: &Cluster, discovery: &Discovery, name: &ReleaseName)
     // A message about the text could quote it.
     let broken = |_| "its manifest is not valid".to_owned();
     let set = read(&[input], &options).map_err(broken)?;
+    let record = Record::Release { namespace: namespace.clone(), name: release.clone(), is_among_others: true };
+    let set = set.of_record(record, &BTreeMap::new());
     let namespaces = Namespaces { required: None, default: namespace.clone() };
     BaseObjects::of(set.manifests, discovery, &namespaces).map_err(broken)
 }

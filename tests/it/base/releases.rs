@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::control_plane::{Replaced as _, Run, Workspace};
 use crate::helm::{rendered, without_hooks};
-use crate::stored::stored;
+use crate::stored::{stored, stored_release};
 
 /// A namespace with a release as Helm 3 (which creates) or Helm 4 (which applies) leaves it.
 fn installed(applies: bool) -> Workspace {
@@ -58,6 +58,52 @@ fn the_upgrade_of_an_untouched_release_is_all_of_the_manifests_and_a_hand_edit_a
         let diff = upgraded(&ws, &[]).exits_with(1);
         assert!(["cluster", "both"].contains(&diff.object("Service", "pay")["side"].as_str().unwrap()), "{diff}");
     }
+}
+
+/// Who may write Secrets in one namespace may write a record there that names objects of others.
+#[test]
+fn a_record_speaks_only_for_objects_that_name_its_release() {
+    let ws = Workspace::new();
+    let tenant = format!("{}-tenant", ws.namespace());
+    ws.kubectl(["create", "namespace", &tenant]).exits_with(0);
+    let map = |namespace: &str, name: &str, level: &str| {
+        format!(
+            "{{apiVersion: v1, kind: ConfigMap, metadata: {{name: {name}, namespace: {namespace}}}, data: {{level: {level}}}}}\n---\n"
+        )
+    };
+    let all = map("$NS", "settings", "info") + &map(&tenant, "own", "info");
+    ws.write("all.yaml", &all);
+    ws.write("hidden.yaml", &map("$NS", "hidden", "info"));
+    ws.reconcile(["apply", "-f", "all.yaml"]).exits_with(0);
+    ws.reconcile(["apply", "-f", "hidden.yaml"]).exits_with(0);
+    ws.patch_as("kubectl-edit", "configmap/settings", &json!({"data": {"level": "debug"}}));
+    let gate = ["diff", "-f", "all.yaml", "--base", "helm", "--fail-on", "both,cluster,either"];
+    ws.reconcile(gate).exits_with(1);
+
+    let record =
+        ws.fill_in(&(map(&tenant, "own", "info") + &map("$NS", "settings", "debug") + &map("$NS", "hidden", "info")));
+    let record = stored_release("a", &record).to_string();
+    ws.stdin(&record).kubectl(["create", "-n", &tenant, "-f", "-"]).exits_with(0);
+    for mark in ["meta.helm.sh/release-name=a".to_owned(), format!("meta.helm.sh/release-namespace={tenant}")] {
+        ws.kubectl(["annotate", "-n", &tenant, "configmap/own", &mark]).exits_with(0);
+    }
+    let diff = ws.reconcile(gate).exits_with(1);
+    assert_eq!(diff.change("ConfigMap", "settings", "data.level")["side"], "cluster", "{diff}");
+    assert_eq!(diff.object("ConfigMap", "own")["base"], "same", "{diff}");
+    assert_eq!(diff.report().get("dropped"), None, "{diff}");
+    let apply = ws.reconcile(["apply", "-f", "all.yaml", "--base", "helm", "--only", "manifest"]).exits_with(0);
+    assert_eq!(apply.object("ConfigMap", "settings")["outcome"], "unchanged", "{apply}");
+
+    // A release that does not exist makes nothing unknown where no object names it.
+    ws.kubectl(["annotate", "-n", &tenant, "configmap/own", "--overwrite", "meta.helm.sh/release-name=nope"])
+        .exits_with(0);
+    ws.write(
+        "new.yaml",
+        &(map("$NS", "brandnew", "info") + &map(&tenant, "own", "info") + &map(&tenant, "other", "info")),
+    );
+    let diff = ws.reconcile(["diff", "-f", "new.yaml", "--base", "helm"]).exits_with(1);
+    let side = |name: &str| diff.object("ConfigMap", name)["side"].clone();
+    assert_eq!((side("brandnew"), side("other")), (json!("manifest"), json!("either")), "{diff}");
 }
 
 /// As with the manifests of the release as the base.

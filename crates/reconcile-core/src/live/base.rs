@@ -63,9 +63,14 @@ impl BaseObjects {
         let _ = target.base.set(base);
     }
 
+    /// Returns true if the base has the object of a target, and no target has taken it.
+    pub fn has(&self, target: &Target) -> bool {
+        self.objects.contains_key(&Identity::of(&target.key))
+    }
+
     /// Gives a target its base if the base has the object: what it means that it does not is not known. Returns true if it has it.
     pub fn give_known_to(&mut self, target: &Target) -> bool {
-        let has = target.base.get().is_none() && self.objects.contains_key(&Identity::of(&target.key));
+        let has = target.base.get().is_none() && self.has(target);
         if has {
             self.give(target);
         }

@@ -94,6 +94,11 @@ impl<'t> TypeRef<'t> {
         self.declared(name).is_some()
     }
 
+    /// Returns true if it is known that a value of this type has no such field, nor any entry of this name.
+    pub fn lacks(self, name: &str) -> bool {
+        self.map().is_some_and(|map| !map.fields.contains_key(name) && map.rest.is_none())
+    }
+
     /// The names of the declared fields.
     pub fn field_names(self) -> impl Iterator<Item = &'t str> {
         self.map().into_iter().flat_map(|map| map.fields.keys()).map(String::as_str)

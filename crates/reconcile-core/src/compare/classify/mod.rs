@@ -5,6 +5,7 @@ pub(crate) mod base;
 pub(crate) mod conflicts;
 pub(crate) mod only;
 
+use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
@@ -74,7 +75,7 @@ impl<'a> Classifier<'a> {
             claimants: Claimants::of(others),
             contested: ContestedFields::between(context, (live, others), before_first_apply, differences, after),
             passing: settled(context, live, after).map(|owners| owners.our_fields()).unwrap_or_default(),
-            ours_before: with_string_data(&target.key.gvk, ours, &before.others),
+            ours_before: with_string_data(&target.key.gvk, ours, &since_ours(before)),
             ours_after: with_string_data(&target.key.gvk, after.our_fields(), &[]),
             is_frozen: prediction.rewrites_records || context.has_old_records,
             parts: OnceCell::new(),
@@ -388,6 +389,16 @@ impl<'a> Classifier<'a> {
 /// Returns true if an owner is client-side apply, which keeps a copy of the manifest that it applied last.
 fn is_of_client_side(entry: &ManagedFieldsEntry) -> bool {
     entry.manager == CLIENT_SIDE_APPLY || owns_last_applied(&entry.fields)
+}
+
+/// The records of others, if we own texts of a Secret (`stringData`) without those that are older than ours: what they have written in `data`
+/// is ours again.
+fn since_ours(owners: &Ownership) -> Cow<'_, [ManagedFieldsEntry]> {
+    let texts = FieldPath::of(&["stringData"]);
+    match owners.ours.as_ref().filter(|ours| ours.fields.contains_at_or_below(&texts)) {
+        Some(ours) => owners.others.iter().filter(|other| other.time >= ours.time).cloned().collect(),
+        None => Cow::Borrowed(&owners.others),
+    }
 }
 
 /// The owners once manual claims have been transferred to us; `None` if there are none.

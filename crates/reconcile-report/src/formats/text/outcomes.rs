@@ -126,6 +126,9 @@ fn said(object: &ObjectReport) -> Option<Said> {
     }
     match object.messages.error.as_ref().filter(|_| object.diff.action != Action::Unknown) {
         None => said(cause(object), object.messages.hint.clone()),
+        Some(error) if repeated_error(object).is_some() && object.messages.hint.is_none() => {
+            said(cause(object), error.hint.clone())
+        }
         Some(error) if error.details.is_empty() && object.messages.hint.is_none() => {
             said(format!("{}: {}", cause(object), coded(error)), error.hint.clone())
         }

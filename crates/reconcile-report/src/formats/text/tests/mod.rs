@@ -138,8 +138,15 @@ fn an_object_that_changed_since_the_plan_is_left_with_its_sign_and_said_once() {
     (web.run.outcome, web.messages.error) = (Some(Outcome::Failed), Some(Box::new(error)));
     web.messages.reason = Some("changed since the plan".to_owned());
     assert!(plain(&object_text(&web, &view(100))).starts_with("! Deployment shop/web"));
-    let left = plain(&outcomes::left(&Report::compared(Command::Apply, vec![web], &FailOn::default()), &view(100)));
+    let left =
+        plain(&outcomes::left(&Report::compared(Command::Apply, vec![web.clone()], &FailOn::default()), &view(100)));
     assert_eq!(left, "failed Deployment shop/web: changed since the plan\n    hint: review the new plan\n");
+    let mut api = web.clone();
+    api.key.name = "api".to_owned();
+    let left =
+        plain(&outcomes::left(&Report::compared(Command::Apply, vec![api, web], &FailOn::default()), &view(100)));
+    assert_eq!(left.lines().next(), Some("failed 2 objects: changed since the plan"), "{left}");
+    assert!(left.contains("    hint: review the new plan\n"), "{left}");
 }
 
 #[test]

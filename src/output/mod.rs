@@ -158,6 +158,12 @@ impl Output {
         self
     }
 
+    /// Sets whether objects of which only the ownership of fields would change are shown.
+    pub fn showing_ownership(mut self, shows_ownership: bool) -> Self {
+        self.view.shows_ownership = shows_ownership;
+        self
+    }
+
     /// The output of one of several contexts: its notes begin with its name, and its text is kept until it is taken.
     pub fn of_context(&self, name: &str) -> Self {
         Self {
@@ -294,6 +300,7 @@ fn view(args: &OutputArgs, terminal: &Terminal) -> View {
         summary: args.summary,
         is_headed: false,
         show_known: false,
+        shows_ownership: false,
         sort: args.sort.into(),
         verbosity: args.console.verbosity,
         now: args.relative_time.then(Timestamp::now).filter(|_| terminal.is_watched()),

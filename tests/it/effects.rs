@@ -309,6 +309,11 @@ fn the_pods_of_a_replaced_job_are_deleted() {
         "spec": {"schedule": "0 0 1 1 *", "jobTemplate": {"spec": template}}});
     ws.write("job.json", &job.to_string());
     ws.write("cron.json", &cron.to_string());
+    // The server gives the new Pods the label as well.
+    ws.write(
+        "service.yaml",
+        "{apiVersion: v1, kind: Service, metadata: {name: load}, spec: {clusterIP: None, selector: {job-name: load}}}",
+    );
     ws.reconcile(["apply", "-f", "."]).exits_with(0);
     let pods = || uids(&ws, "load").filter(|pods| pods.len() == 3);
     let counted = || {

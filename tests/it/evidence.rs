@@ -126,6 +126,7 @@ fn ownership_alone_is_drift_only_when_that_is_asked_for() {
     let strict = ws.reconcile(["diff", "-f", ".", "--strict-ownership"]).exits_with(1);
     assert_eq!(strict.object("Deployment", "web")["action"], "none");
     assert_eq!(strict.report()["verdict"], "drift");
+    assert!(strict.stdout.contains("/web  not yet owned by our field manager"), "{strict}");
     ws.reconcile(["apply", "-f", "."]).exits_with(0);
     ws.reconcile(["diff", "-f", ".", "--strict-ownership"]).exits_with(0);
 }

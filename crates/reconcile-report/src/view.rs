@@ -23,6 +23,8 @@ pub struct View {
     pub is_headed: bool,
     /// True if differences that the baseline has are shown, too.
     pub show_known: bool,
+    /// True if objects of which only the ownership of fields would change are shown, because they fail the run.
+    pub shows_ownership: bool,
     /// The order of the objects.
     pub sort: Sort,
     /// The level of detail (`-v`).
@@ -60,6 +62,7 @@ impl Default for View {
             summary: false,
             is_headed: false,
             show_known: false,
+            shows_ownership: false,
             sort: Sort::Plan,
             verbosity: 0,
             now: None,

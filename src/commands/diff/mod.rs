@@ -5,13 +5,13 @@ mod offline;
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
-use reconcile_core::compare::Policy;
+use reconcile_core::compare::{Class, Policy};
 use reconcile_core::manifest::{DesiredSet, ReleaseInfo};
 use reconcile_core::object::Shard;
 use reconcile_core::plan::{DependencyKind, Plan};
 use reconcile_report::formats::text::{self, explained};
 use reconcile_report::upgrade_warning;
-use reconcile_report::{Baseline, ClusterInfo, Command, FailOn, Failure, KnownDifferences, Report};
+use reconcile_report::{Baseline, ClusterInfo, Command, FailClass, FailOn, Failure, KnownDifferences, Report};
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::{CompareArgs, ConnectOptions, InputArgs, OutputArgs, PruneArgs, ShardArgs, WaitTimeout};
@@ -151,6 +151,8 @@ struct Diff<'a> {
 /// Runs the command to its exit code.
 pub(super) async fn run(args: &DiffArgs, configured: Configured) -> Result<u8, Failure> {
     let output = Output::new(&args.output)?.paged(&args.output).of_shard(args.shard).showing_known(args.show_known);
+    let adopted = FailClass::Of(Class::Adopted);
+    let output = output.showing_ownership(args.compare.strict_ownership || args.compare.fail_on.contains(&adopted));
     let identifies = args.baseline.is_some() || args.save_plan.is_some() || output.writes_baseline();
     let output = output.identifying_cluster(identifies);
     let result = diff(args, configured, &output).await;

@@ -158,7 +158,9 @@ fn stranded_services(objects: &[Compared<'_>]) -> Vec<(usize, Effect)> {
         let Some(former) = service.before.and_then(selector) else { continue };
         let Some(wanted) = selector(service.after) else { continue };
         let matched = matching(&before, objects, (service.namespace(), former), Compared::template_before);
+        let selects_job = |at: &usize| objects.get(*at).is_some_and(|object| selects_pods_of_job(wanted, object));
         if matched.is_empty()
+            || matched.iter().any(selects_job)
             || !matching(&after, objects, (service.namespace(), wanted), Compared::template_after).is_empty()
         {
             continue;
@@ -174,6 +176,19 @@ fn stranded_services(objects: &[Compared<'_>]) -> Vec<(usize, Effect)> {
         found.extend(matched.iter().map(|at| (*at, effect.clone())));
     }
     found
+}
+
+/// The labels with its name that the server sets in the Pod template of a Job (`pkg/registry/batch/job/strategy.go`), which no manifest has.
+const JOB_NAMES: [&str; 2] = ["job-name", "batch.kubernetes.io/job-name"];
+
+/// Returns true if a selector matches the Pods that a Job gets with the apply.
+fn selects_pods_of_job(selector: &Map<String, Value>, object: &Compared<'_>) -> bool {
+    let is_own = |name: &str, value: &Value| JOB_NAMES.contains(&name) && value.as_str() == Some(&object.key.name);
+    object.kind() == Kind::Job
+        && object.template_after().is_some_and(|template| {
+            let is_label = |name: &str, value: &Value| labels(template).is_some_and(|all| all.get(name) == Some(value));
+            selector.iter().all(|(name, value)| is_own(name, value) || is_label(name, value))
+        })
 }
 
 /// Returns true if the apply changes a selector of a Service or the labels of a Pod template.

@@ -27,6 +27,8 @@ use crate::words::{deletions, users};
 /// Largest number of changes, conflicts or warnings of one object that are shown; anyone who may write the live object decides
 /// how many there are.
 const SHOWN: usize = 100;
+/// The remark about an object of which only the ownership of fields would change.
+const UNOWNED: &str = "not yet owned by our field manager";
 /// Largest number of mistakes in one manifest that are shown.
 const MISTAKES: usize = 10;
 /// Largest number of images that are named of an object to be created, and the longest name.
@@ -40,7 +42,9 @@ pub(crate) fn object_text(object: &ObjectReport, view: &View) -> Styled {
     let shown = notes::shown(object, view);
     let warnings = notes::warnings(object, view);
     let mut sheet = Sheet::new(view);
-    if object.diff.action == Action::None && shown.is_empty() && warnings.is_empty() && !object.is_kept() {
+    let is_unowned = view.shows_ownership && object.is_ownership_only() && !object.is_known_ownership();
+    let is_quiet = shown.is_empty() && warnings.is_empty() && !object.is_kept() && !is_unowned;
+    if object.diff.action == Action::None && is_quiet {
         return sheet.text;
     }
     let place = object.source.as_ref().map(|source| view.place(source));
@@ -48,6 +52,7 @@ pub(crate) fn object_text(object: &ObjectReport, view: &View) -> Styled {
         (None, Some(reason)) => reason.clone(),
         _ if needs_replacement(object) => NEEDS_REPLACEMENT.to_owned(),
         _ if object.is_left_whole() => LEFT.to_owned(),
+        _ if is_unowned => UNOWNED.to_owned(),
         _ => about(object),
     };
     head(&mut sheet, sign(object), &object.key.to_string(), &about, &place.clone().unwrap_or_default());

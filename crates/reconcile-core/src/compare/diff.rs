@@ -182,6 +182,9 @@ pub struct FieldChange {
     /// The fields of an added value that the server sets and the manifest does not have; the paths begin at the value.
     #[serde(skip)]
     pub defaulted: Vec<FieldPath>,
+    /// The value that an apply writes as a whole, if the field is only a part of it.
+    #[serde(skip)]
+    pub part_of: Option<Box<FieldPath>>,
 }
 
 /// Number of fields that other managers added to an object.
@@ -228,6 +231,7 @@ impl FieldChange {
             known: false,
             removed_by: None,
             defaulted: Vec::new(),
+            part_of: None,
         }
     }
 

@@ -844,6 +844,28 @@ spec:
     }
 }
 
+/// A value that another applier owns as a whole is in conflict in each of its parts.
+#[test]
+fn parts_of_a_value_of_another_applier_are_not_taken() {
+    let ws = Workspace::new();
+    let service = "{apiVersion: v1, kind: Service, metadata: {name: it, labels: {tier: front}}, spec: {selector: {app: ours}, ports: [{port: 80}]}}";
+    ws.write("it.yaml", service);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    ws.patch_as("kubectl-edit", "service/it", &json!({"metadata": {"labels": {"tier": "back"}}}));
+    let theirs = "{apiVersion: v1, kind: Service, metadata: {name: it}, spec: {selector: {app: theirs}}}";
+    let flags = ["apply", "--server-side", "--force-conflicts", "--field-manager=flux", "-f", "-"];
+    ws.stdin(theirs).kubectl(flags).exits_with(0);
+    let run = resolve(&ws, "a\na\ns\ny\n").exits_with(1);
+    assert!(run.stderr.contains("a is not offered: `flux` owns the field, and only `--force-conflicts`"), "{run}");
+    let live = ws.get("Service", "it");
+    assert_eq!(
+        (&live["spec"]["selector"], &live["metadata"]["labels"]["tier"]),
+        (&json!({"app": "theirs"}), &json!("front"))
+    );
+    answering(&ws, "a\ny\n").reconcile(["resolve", "-f", ".", "--force-conflicts"]).exits_with(0);
+    assert_eq!(ws.get("Service", "it")["spec"]["selector"], json!({"app": "ours"}));
+}
+
 /// What no rule of ours tells, the server does: a type of a Service without the removal of its port.
 #[test]
 fn what_makes_the_server_refuse_the_manifest_is_not_pulled() {

@@ -61,7 +61,7 @@ fn about_same(object: &ObjectReport, change: &FieldChange) -> Option<ObjectRepor
 /// The report of an object with some of its changes alone: everything else of it is left out, as there may be many questions about it.
 fn about(object: &ObjectReport, changes: Vec<FieldChange>) -> ObjectReport {
     let ObjectFields { diff, messages, .. } = &**object;
-    let own = |conflict: &&Conflict| changes.iter().any(|change| change.path.is_prefix_of(&conflict.path));
+    let own = |conflict: &&Conflict| changes.iter().any(|change| conflict.path.overlaps(&change.path));
     let conflicts = diff.conflicts.iter().filter(own).cloned().collect();
     let line = |change: &FieldChange| Some((change.path.clone(), object.line_of(&change.path)?));
     let lines = changes.iter().filter_map(line).collect();
@@ -172,7 +172,7 @@ impl Question {
     pub fn refusal_to_apply(&self) -> Option<String> {
         let conflicts = || self.objects.iter().flat_map(|object| &object.diff.conflicts);
         let refusal = |difference: &Difference| {
-            let is_blocked = conflicts().any(|conflict| difference.change.path.is_prefix_of(&conflict.path));
+            let is_blocked = conflicts().any(|conflict| conflict.path.overlaps(&difference.change.path));
             difference.refusal_to_apply(is_blocked)
         };
         self.refusal(refusal)

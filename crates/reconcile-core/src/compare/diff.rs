@@ -293,6 +293,13 @@ impl FieldChange {
         !self.follows.is_empty() && self.class != Class::Conflict
     }
 
+    /// Returns true if it names a conflict: that of its field, or of a value around it that the owner has as a whole.
+    pub fn names(&self, conflict: &Conflict) -> bool {
+        self.class == Class::Conflict
+            && conflict.path.is_prefix_of(&self.path)
+            && self.managers.contains(&conflict.owner)
+    }
+
     /// Returns true if another manager added the field, and it stays.
     pub fn is_addition(&self) -> bool {
         self.class == Class::Unmanaged && self.op == Op::Add

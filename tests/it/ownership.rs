@@ -509,3 +509,40 @@ fn whether_another_applier_would_be_refused_is_what_the_server_says() {
     ws.reconcile(["diff", "-f", "all.yaml", "--force-conflicts=none"]).exits_with(0);
     ws.kubectl(["delete", "validatingwebhookconfiguration", "it-$NS"]).exits_with(0);
 }
+
+/// Who applied a map that is replaced as a whole owns all of it: each of its parts is named once, as a conflict.
+#[test]
+fn a_conflict_over_a_whole_value_is_told_with_its_parts_alone() {
+    let ws = Workspace::new();
+    let service = |name: &str, selector: &str| {
+        format!(
+            "{{apiVersion: v1, kind: Service, metadata: {{name: {name}}}, spec: {{selector: {selector}, ports: [{{port: 80}}]}}}}\n"
+        )
+    };
+    let all = |names: &[&str], selector: &str| {
+        names.iter().map(|name| service(name, selector)).collect::<Vec<_>>().join("---\n")
+    };
+    // Three have the change in common, and are told together.
+    for names in [&["one"][..], &["a", "b", "c"]] {
+        ws.write("it.yaml", &all(names, "{app: ours, more: ours}"));
+        ws.reconcile(["apply", "-f", "."]).exits_with(0);
+        let theirs = all(names, "{app: theirs, more: theirs}").replace(", ports: [{port: 80}]", "");
+        let flags = ["apply", "--server-side", "--force-conflicts", "--field-manager=flux", "-f", "-"];
+        ws.stdin(&theirs).kubectl(flags).exits_with(0);
+        let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
+        let conflicts = &diff.object("Service", names[0])["conflicts"];
+        assert_eq!(
+            (conflicts.as_array().unwrap().len(), &conflicts[0]["path"]),
+            (1, &json!("spec.selector")),
+            "{diff}"
+        );
+        for format in ["text", "markdown", "html"] {
+            for command in ["diff", "apply"] {
+                let code = if command == "diff" { 1 } else { 4 };
+                let run = ws.reconcile([command, "-f", ".", "-o", format]).exits_with(code);
+                assert!(!run.stdout.contains("conflict: "), "{format}: {run}");
+                assert!(format != "text" || run.stdout.contains("spec.selector"), "{run}");
+            }
+        }
+    }
+}

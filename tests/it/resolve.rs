@@ -765,6 +765,107 @@ spec:
     }
 }
 
+/// A map or a list that the API replaces as a whole is applied with all of its parts, or not at all.
+#[test]
+fn answers_about_parts_of_one_value_agree() {
+    const SERVICE: &str = "\
+apiVersion: v1
+kind: Service
+metadata: {name: it, labels: {tier: front}}
+spec:
+  selector:
+    a: ours
+    b: ours
+  ports: [{port: 80}]
+";
+    const JOB: &str = "\
+apiVersion: batch/v1
+kind: CronJob
+metadata: {name: it, labels: {tier: front}}
+spec:
+  schedule: 0 0 * * *
+  jobTemplate:
+    spec:
+      template:
+        spec:
+          restartPolicy: Never
+          containers:
+          - name: it
+            image: it:1
+            args:
+            - ours
+            - ours
+";
+    let spec = |kind: &str, live: &Value| match kind {
+        "Service" => live["spec"]["selector"].clone(),
+        _ => live["spec"]["jobTemplate"]["spec"]["template"]["spec"]["containers"][0]["args"].clone(),
+    };
+    for (kind, manifest, path, theirs) in [
+        ("Service", SERVICE, "/spec/selector", json!({"a": "theirs", "b": "theirs"})),
+        ("CronJob", JOB, "/spec/jobTemplate/spec/template/spec/containers/0/args", json!(["theirs", "theirs"])),
+    ] {
+        let changed = || {
+            let ws = Workspace::new();
+            ws.write("it.yaml", manifest);
+            ws.reconcile(["apply", "-f", "."]).exits_with(0);
+            let patch = json!([
+                {"op": "replace", "path": "/metadata/labels/tier", "value": "back"},
+                {"op": "replace", "path": path, "value": theirs},
+            ]);
+            ws.kubectl(["patch", kind, "it", "--type=json", "-p", &patch.to_string()]).exits_with(0);
+            ws
+        };
+        // The first answer is about the label, which is written on its own.
+        for (answers, letters, reason, code) in [
+            ("a\np\na\np\ny\n", "[p,i,s,b,A,q,?]", "a is not offered", 0),
+            ("a\ns\na\np\ny\n", "[p,i,s,b,A,q,?]", "another difference of it is not applied", 1),
+            ("a\ni\nx\na\ns\ny\n", "[p,i,s,b,A,q,?]", "another difference of it is not applied", 1),
+            ("s\na\ns\na\ny\n", "[a,b,A,q,?]", "s is not offered", 1),
+            ("a\na\np\na\ny\n", "[a,b,A,q,?]", "is written as a whole, and another difference of it is applied", 0),
+        ] {
+            let ws = changed();
+            let run = resolve(&ws, answers).exits_with(code);
+            assert!(run.stderr.contains("Difference 3 of 3"), "{run}");
+            let letters = letters.replaced("A,", "");
+            assert!(run.stderr.contains(&format!("Resolve this? {letters} ")) && run.stderr.contains(reason), "{run}");
+            let live = ws.get(kind, "it");
+            let is_applied = answers[2..].starts_with('a');
+            let expected = if is_applied { theirs.to_string().replaced("theirs", "ours") } else { theirs.to_string() };
+            assert_eq!(spec(kind, &live).to_string(), expected, "{run}");
+            assert_eq!(live["metadata"]["labels"]["tier"] == "front", answers.starts_with('a'), "{run}");
+            let pulled = file(&ws, "it.yaml").matches("theirs").count();
+            let asked: Vec<&str> = answers.split('\n').skip(1).collect();
+            assert_eq!(
+                pulled,
+                asked.iter().filter(|answer| **answer == "p").count() * usize::from(!is_applied),
+                "{run}"
+            );
+        }
+    }
+}
+
+/// A value that another applier owns as a whole is in conflict in each of its parts.
+#[test]
+fn parts_of_a_value_of_another_applier_are_not_taken() {
+    let ws = Workspace::new();
+    let service = "{apiVersion: v1, kind: Service, metadata: {name: it, labels: {tier: front}}, spec: {selector: {app: ours}, ports: [{port: 80}]}}";
+    ws.write("it.yaml", service);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    ws.patch_as("kubectl-edit", "service/it", &json!({"metadata": {"labels": {"tier": "back"}}}));
+    let theirs = "{apiVersion: v1, kind: Service, metadata: {name: it}, spec: {selector: {app: theirs}}}";
+    let flags = ["apply", "--server-side", "--force-conflicts", "--field-manager=flux", "-f", "-"];
+    ws.stdin(theirs).kubectl(flags).exits_with(0);
+    let run = resolve(&ws, "a\na\ns\ny\n").exits_with(1);
+    assert!(run.stderr.contains("a is not offered: `flux` owns the field, and only `--force-conflicts`"), "{run}");
+    let live = ws.get("Service", "it");
+    assert_eq!(
+        (&live["spec"]["selector"], &live["metadata"]["labels"]["tier"]),
+        (&json!({"app": "theirs"}), &json!("front"))
+    );
+    answering(&ws, "a\ny\n").reconcile(["resolve", "-f", ".", "--force-conflicts"]).exits_with(0);
+    assert_eq!(ws.get("Service", "it")["spec"]["selector"], json!({"app": "ours"}));
+}
+
 /// What no rule of ours tells, the server does: a type of a Service without the removal of its port.
 #[test]
 fn what_makes_the_server_refuse_the_manifest_is_not_pulled() {

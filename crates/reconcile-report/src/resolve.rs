@@ -1,10 +1,11 @@
 //! The questions of `resolve`: the differences of a report one after the other, those that several objects have in common once.
 
 use std::collections::BTreeMap;
+use std::fmt::{self, Display, Formatter};
 
 use reconcile_core::compare::{Action, Class, Conflict, DiffNotes, FieldChange, ObjectDiff};
 use reconcile_core::resolve::{Choice, Decisions, Difference};
-use structured_merge::ObjectKey;
+use structured_merge::{FieldPath, ObjectKey};
 
 use crate::formats::text;
 use crate::groups::EqualChanges;
@@ -60,7 +61,7 @@ fn about_same(object: &ObjectReport, change: &FieldChange) -> Option<ObjectRepor
 /// The report of an object with some of its changes alone: everything else of it is left out, as there may be many questions about it.
 fn about(object: &ObjectReport, changes: Vec<FieldChange>) -> ObjectReport {
     let ObjectFields { diff, messages, .. } = &**object;
-    let own = |conflict: &&Conflict| changes.iter().any(|change| change.path.is_prefix_of(&conflict.path));
+    let own = |conflict: &&Conflict| changes.iter().any(|change| conflict.path.overlaps(&change.path));
     let conflicts = diff.conflicts.iter().filter(own).cloned().collect();
     let line = |change: &FieldChange| Some((change.path.clone(), object.line_of(&change.path)?));
     let lines = changes.iter().filter_map(line).collect();
@@ -111,31 +112,42 @@ impl Question {
         })
     }
 
-    /// The objects that are written as a whole, so that no difference of theirs is applied without the others: they are created under a new
-    /// name, or replaced.
-    fn whole(&self) -> impl Iterator<Item = &ObjectReport> {
-        self.objects.iter().filter(|object| object.renamed_from.is_some() || object.diff.action == Action::Replace)
+    /// What is written as a whole with these differences, so that none of them is applied without the others of it.
+    fn whole(&self) -> Vec<Whole<'_>> {
+        let mut whole = Vec::new();
+        for object in &self.objects {
+            let key = &object.key;
+            if object.renamed_from.is_some() || object.diff.action == Action::Replace {
+                let written = if object.renamed_from.is_some() { "created" } else { "replaced" };
+                whole.push(Whole { key, value: None, written });
+            } else {
+                let values = object.diff.changes.iter().filter_map(|change| change.part_of.as_deref());
+                whole.extend(values.map(|value| Whole { key, value: Some(value), written: "written" }));
+            }
+        }
+        whole
     }
 
     /// The answers that those to earlier questions about the same objects leave.
     pub fn bound<'q>(&self, answers: impl Iterator<Item = (&'q Self, &'q Choice)>) -> Bound {
         let mut bound = Bound::default();
-        if self.whole().next().is_none() && self.follows().next().is_none() {
+        let own = self.whole();
+        if own.is_empty() && self.follows().next().is_none() {
             return bound;
         }
         for (earlier, choice) in answers {
-            for object in earlier.whole() {
-                let key = &object.key;
-                let written = if object.renamed_from.is_some() { "created" } else { "replaced" };
-                let is_own = self.whole().any(|own| own.key == *key);
-                let applies = *choice == Choice::Apply;
-                if is_own && applies {
-                    let reason = format!("{key} is {written} as a whole, and another difference of it is applied");
-                    bound.others.get_or_insert(reason);
-                } else if is_own {
-                    let reason = format!("{key} is {written} as a whole, and another difference of it is not applied");
-                    bound.apply.get_or_insert(reason);
-                } else if !applies && self.follows().any(|followed| followed == key.to_string()) {
+            let applies = *choice == Choice::Apply;
+            for whole in earlier.whole() {
+                let key = whole.key;
+                let reason = |answer: &str| format!("{whole} as a whole, and another difference of it is {answer}");
+                if own.contains(&whole) && applies {
+                    bound.others.get_or_insert_with(|| reason("applied"));
+                } else if own.contains(&whole) {
+                    bound.apply.get_or_insert_with(|| reason("not applied"));
+                } else if whole.value.is_none()
+                    && !applies
+                    && self.follows().any(|followed| followed == key.to_string())
+                {
                     bound.apply.get_or_insert(format!("it follows {key}, which is not created"));
                 }
             }
@@ -160,7 +172,7 @@ impl Question {
     pub fn refusal_to_apply(&self) -> Option<String> {
         let conflicts = || self.objects.iter().flat_map(|object| &object.diff.conflicts);
         let refusal = |difference: &Difference| {
-            let is_blocked = conflicts().any(|conflict| difference.change.path.is_prefix_of(&conflict.path));
+            let is_blocked = conflicts().any(|conflict| conflict.path.overlaps(&difference.change.path));
             difference.refusal_to_apply(is_blocked)
         };
         self.refusal(refusal)
@@ -172,6 +184,26 @@ impl Question {
             let reason = refusal(&difference)?;
             Some(if self.objects.len() == 1 { reason } else { format!("{}: {reason}", difference.key) })
         })
+    }
+}
+
+/// What is written as a whole: an object, or a value of it.
+#[derive(PartialEq, Eq)]
+struct Whole<'q> {
+    key: &'q ObjectKey,
+    /// The value; `None` for all of the object.
+    value: Option<&'q FieldPath>,
+    /// The verb.
+    written: &'static str,
+}
+
+impl Display for Whole<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Self { key, value, written } = self;
+        match value {
+            Some(value) => write!(f, "{value} of {key} is {written}"),
+            None => write!(f, "{key} is {written}"),
+        }
     }
 }
 
@@ -210,7 +242,7 @@ pub fn plan(decisions: &Decisions) -> Styled {
 mod tests {
     use reconcile_core::compare::Replacement;
     use serde_json::json;
-    use structured_merge::{FieldPath, GroupVersionKind};
+    use structured_merge::GroupVersionKind;
 
     use super::*;
     use crate::theme::plain;

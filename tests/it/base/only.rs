@@ -432,6 +432,49 @@ fn check_healed(before: &Value, after: &Value, compared: &Value, about: &str) {
     }
 }
 
+/// A map or a list that the API replaces as a whole would be claimed with the parts of it that are left.
+#[test]
+fn a_value_is_not_written_in_parts_that_the_api_writes_as_a_whole() {
+    let ws = Workspace::new();
+    let manifest = "{apiVersion: batch/v1, kind: CronJob, metadata: {name: it}, spec: {schedule: 0 0 * * *, jobTemplate: {spec: {template: {spec: {restartPolicy: Never, nodeSelector: {a: '1', b: '1'}, containers: [{name: it, image: 'it:1', args: [one, two]}]}}}}}}";
+    ws.write("old/it.yaml", manifest);
+    ws.reconcile(["apply", "-f", "old"]).exits_with(0);
+    let pod = "spec.jobTemplate.spec.template.spec";
+    for (place, other, left) in [
+        ("containers/0/args/1", "args: [uno, two]", "containers[name=it].args[1]"),
+        ("nodeSelector/b", "nodeSelector: {a: '2', b: '1'}", "nodeSelector.b"),
+    ] {
+        let field = other.split(':').next().unwrap();
+        let start = manifest.find(field).unwrap();
+        let end = start + manifest[start..].find([']', '}']).unwrap() + 1;
+        ws.write("new/it.yaml", &manifest.replaced(&manifest[start..end], other).replaced("it:1", "it:2"));
+        let patch = json!([{"op": "replace", "path": format!("/{}/{place}", pod.replace('.', "/")), "value": "HAND"}]);
+        ws.kubectl(["patch", "cronjob/it", "--type=json", "-p", &patch.to_string()]).exits_with(0);
+        let before = ws.get("cronjob", "it");
+        for side in ["manifest", "cluster"] {
+            for command in ["diff", "apply"] {
+                let run = run(&ws, command, &["-f", "new", "--base", "old", "--only", side]).exits_with(4);
+                let expected = if side == "manifest" {
+                    format!("the chosen differences cannot be applied without `{pod}.{left}`, which `--only` leaves: ")
+                } else {
+                    "which `--only` leaves: it is a part of a value that is written as a whole".to_owned()
+                };
+                assert!(run.stdout.contains(&expected), "{run}");
+            }
+        }
+        assert_eq!(ws.get("cronjob", "it"), before);
+        run(&ws, "diff", &["-f", "new", "--base", "old", "--fail-on", "cluster"]).exits_with(1);
+        // Beside such a value, everything is as before.
+        let image = manifest.replaced("it:1", "it:2");
+        ws.write("new/it.yaml", &image);
+        run(&ws, "apply", &["-f", "new", "--base", "old", "--only", "manifest"]).exits_with(0);
+        let after = ws.get("cronjob", "it");
+        assert_eq!(at(&after, &format!("{pod}.{field}")), at(&before, &format!("{pod}.{field}")));
+        run(&ws, "diff", &["-f", "new", "--base", "old", "--fail-on", "cluster"]).exits_with(1);
+        run(&ws, "apply", &["-f", "old"]).exits_with(0);
+    }
+}
+
 /// The server refuses what is chosen together with what is left: neither goes.
 #[test]
 fn what_is_left_is_not_removed_because_it_is_in_the_way() {

@@ -182,6 +182,9 @@ pub struct FieldChange {
     /// The fields of an added value that the server sets and the manifest does not have; the paths begin at the value.
     #[serde(skip)]
     pub defaulted: Vec<FieldPath>,
+    /// The value that an apply writes as a whole, if the field is only a part of it.
+    #[serde(skip)]
+    pub part_of: Option<Box<FieldPath>>,
 }
 
 /// Number of fields that other managers added to an object.
@@ -228,6 +231,7 @@ impl FieldChange {
             known: false,
             removed_by: None,
             defaulted: Vec::new(),
+            part_of: None,
         }
     }
 
@@ -287,6 +291,13 @@ impl FieldChange {
     /// Returns true if it only follows from the change of another object, which tells more.
     pub fn is_following(&self) -> bool {
         !self.follows.is_empty() && self.class != Class::Conflict
+    }
+
+    /// Returns true if it names a conflict: that of its field, or of a value around it that the owner has as a whole.
+    pub fn names(&self, conflict: &Conflict) -> bool {
+        self.class == Class::Conflict
+            && conflict.path.is_prefix_of(&self.path)
+            && self.managers.contains(&conflict.owner)
     }
 
     /// Returns true if another manager added the field, and it stays.

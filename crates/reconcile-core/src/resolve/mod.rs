@@ -143,10 +143,17 @@ impl Decisions {
 
     /// The consent to write an object, as a comparison under [`Decisions::rules_of_pass`] found it.
     pub fn consent(&self, key: &ObjectKey, diff: &ObjectDiff) -> Consent {
-        if !self.applies(key) || diff.action == Action::None {
+        if !self.applies(key) {
             return Consent::LeaveAlone;
         }
         let decided = self.on(key);
+        // Of such a value, nothing is found under the rules of the pass.
+        if tears(decided) {
+            return Consent::Inseparable;
+        }
+        if diff.action == Action::None {
+            return Consent::LeaveAlone;
+        }
         let choice =
             |change: &FieldChange| decided.iter().find(|(one, _)| one.is_same(change)).map(|(_, choice)| choice);
         let stays = |choice: Option<&Choice>| choice.is_some_and(|choice| *choice != Choice::Apply);
@@ -171,6 +178,14 @@ impl Decisions {
     fn on(&self, key: &ObjectKey) -> &[(Difference, Choice)] {
         self.by_object.get(key).map(Vec::as_slice).unwrap_or_default()
     }
+}
+
+/// Returns true if a value that an apply writes as a whole has differences that are applied, and others that are not.
+fn tears(decided: &[(Difference, Choice)]) -> bool {
+    let parts = decided.iter().filter_map(|(one, choice)| Some((one.change.part_of.as_deref()?, choice)));
+    let (applied, others): (Vec<_>, Vec<_>) = parts.partition(|(_, choice)| **choice == Choice::Apply);
+    let applied: BTreeSet<&FieldPath> = applied.into_iter().map(|(whole, _)| whole).collect();
+    others.iter().any(|(whole, _)| applied.contains(whole))
 }
 
 /// A difference of one object: of a field, or of the object as a whole.

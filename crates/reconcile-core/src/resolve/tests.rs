@@ -70,6 +70,26 @@ fn only_differences_that_are_to_be_applied_are_written() {
 }
 
 #[test]
+fn a_value_that_is_written_as_a_whole_needs_the_consent_to_all_of_it() {
+    let part = |field: &str, whole: &str| {
+        let part_of = Some(FieldPath::of(&["spec", whole]).into());
+        difference(FieldChange { part_of, ..change(field, 2) })
+    };
+    let consent = |second: Difference, diff: &ObjectDiff| {
+        let mut decisions = Decisions::default();
+        decisions.decide(part("a", "selector"), Choice::Apply);
+        decisions.decide(second, Choice::Skip);
+        decisions.consent(&web(), diff)
+    };
+    // Under the rules of the pass, nothing of such a map differs.
+    for found in [&[][..], &[change("a", 2)]] {
+        assert_eq!(consent(part("b", "selector"), &update(found)), Consent::Inseparable);
+    }
+    assert_eq!(consent(part("b", "args"), &update(&[change("a", 2)])), Consent::Write);
+    assert_eq!(consent(difference(change("b", 2)), &update(&[change("a", 2)])), Consent::Write);
+}
+
+#[test]
 fn a_missing_object_is_created_as_it_was_shown() {
     let mut decisions = Decisions::default();
     decisions.decide(missing(), Choice::Apply);

@@ -116,6 +116,7 @@ impl<'r> EqualChanges<'r> {
             Item::Conflict(conflict) => Some(vec![conflict.clone()]),
         });
         rest.diff.conflicts = others.flatten().collect();
+        leave_out_repeated(&mut rest.diff.conflicts);
         rest.details.is_conflict_shown = !object.diff.conflicts.is_empty();
         Some(rest)
     }
@@ -129,8 +130,13 @@ fn parts(object: &ObjectReport) -> Vec<(usize, Item<'_>)> {
 
 /// The conflicts that a change names.
 fn named_by(object: &ObjectReport, change: &FieldChange) -> Vec<Conflict> {
-    let is_it = |one: &&Conflict| one.path == change.path && change.managers.contains(&one.owner);
-    object.diff.conflicts.iter().filter(is_it).cloned().collect()
+    object.diff.conflicts.iter().filter(|one| change.names(one)).cloned().collect()
+}
+
+/// Leaves each conflict once that several changes name: parts of a value that its owner has as a whole.
+fn leave_out_repeated(conflicts: &mut Vec<Conflict>) {
+    let mut seen: BTreeSet<(FieldPath, Owner)> = BTreeSet::new();
+    conflicts.retain(|conflict| seen.insert((conflict.path.clone(), conflict.owner.clone())));
 }
 
 /// Returns true if the changes of an object can be printed with those of others: its own text says nothing else about them.
@@ -198,6 +204,7 @@ fn common(objects: &[&ObjectReport], all: &[Vec<(Position, Item<'_>)>]) -> Optio
             }
         }
     }
+    leave_out_repeated(&mut common.diff.conflicts);
     common.details.is_conflict_shown = !first.diff.conflicts.is_empty();
     Some(common)
 }

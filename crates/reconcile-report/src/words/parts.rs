@@ -2,9 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use reconcile_core::compare::{FieldChange, Side};
+use reconcile_core::compare::{Conflict, FieldChange, Side};
 use reconcile_core::rare::Rare;
-use structured_merge::FieldPath;
 
 use crate::model::{ObjectReport, Report};
 
@@ -107,8 +106,8 @@ fn part_of(object: &ObjectReport, part: Part) -> Option<ObjectReport> {
     shown.diff.changes.retain(|change| Part::of(change).map_or(is_main, |own| own == part));
     if !is_main {
         let changes = &shown.diff.changes;
-        let is_here = |path: &FieldPath| changes.iter().any(|change| change.path == *path);
-        let conflicts = shown.diff.conflicts.iter().filter(|conflict| is_here(&conflict.path)).cloned().collect();
+        let is_here = |conflict: &&Conflict| changes.iter().any(|change| conflict.path.is_prefix_of(&change.path));
+        let conflicts = shown.diff.conflicts.iter().filter(is_here).cloned().collect();
         shown.diff.conflicts = conflicts;
         shown.details.is_conflict_shown = !object.diff.conflicts.is_empty();
         shown.diff.effects.clear();

@@ -82,6 +82,15 @@ impl Chosen {
         made.map(|change| change.path.clone()).collect()
     }
 
+    /// The changes that the pass would leave in values of which it makes other changes, and that the API writes as a whole: with the rest of
+    /// such a value, it would claim what it leaves.
+    pub(crate) fn torn(&self, diff: &ObjectDiff) -> BTreeSet<FieldPath> {
+        let parts = diff.drift().filter_map(|change| Some((change.part_of.as_deref()?, change)));
+        let (made, left): (Vec<_>, Vec<_>) = parts.partition(|(_, change)| self.has(change, diff.action));
+        let made: BTreeSet<&FieldPath> = made.into_iter().map(|(whole, _)| whole).collect();
+        left.into_iter().filter(|(whole, _)| made.contains(whole)).map(|(_, change)| change.path.clone()).collect()
+    }
+
     /// Returns true if the pass removes a value for the side that changed and leaves an addition beside it, of which no record tells the side:
     /// one value under a new name, as a port, a key or the source of a volume.
     pub(crate) fn halves_a_rename(&self, diff: &ObjectDiff) -> bool {
@@ -166,6 +175,12 @@ pub(crate) fn inseparable<'p>(
     let message = format!("the chosen differences cannot be applied without {left}: {reason}");
     let hint = "choose all of its differences with `--only`, or none";
     ObjectDiff::unknown(Diagnostic::new(Code::Invalid, message).with_hint(hint))
+}
+
+/// The result for an object of which the pass would write parts of a value that the API writes as a whole.
+pub(crate) fn torn_value<'p>(target: &Target, left: impl ExactSizeIterator<Item = &'p FieldPath>) -> ObjectDiff {
+    let parts = if left.len() == 1 { "it is a part" } else { "they are parts" };
+    inseparable(target, left, Some(&format!("{parts} of a value that is written as a whole")))
 }
 
 /// The result for an object of which the pass would make one half of a change only.

@@ -6,8 +6,8 @@
 use serde_json::Value;
 use structured_merge::{
     Change, FieldPath, FieldSet, GroupVersionKind, KindInfo, LAST_APPLIED, Lookup, ManagedFieldsEntry, ManagedObject,
-    Op, PathElement, changes, leave_out_bookkeeping, merge, owners_with_string_data, unrecorded, with_node_ports,
-    with_string_data_folded,
+    Op, PathElement, changes, leave_out_bookkeeping, merge, owners_with_string_data, unrecorded, whole_value,
+    with_node_ports, with_string_data_folded,
 };
 
 use crate::compare::classify::Classifier;
@@ -69,6 +69,10 @@ pub fn judge(
         found.extend(unmanaged);
     }
 
+    for change in &mut found {
+        let whole = whole_value(&change.path, schema);
+        change.part_of = (whole != change.path).then(|| whole.into());
+    }
     found.sort_by(|a, b| a.path.cmp(&b.path));
     let base = target.base.get().map(|base| BaseComparison::of(context, live, prediction, base));
     if let Some(base) = &base {

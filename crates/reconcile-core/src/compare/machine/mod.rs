@@ -20,12 +20,13 @@ mod trial;
 pub use records::is_convertible;
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use serde_json::Value;
 use structured_merge::{FieldPath, ObjectMeta as _, TypeRef, Unproven, as_sent, changes, verbatim, with_node_ports};
 
 use super::changing_kinds::ComingType;
-use super::classify::only::{half_renamed, inseparable, is_lost};
+use super::classify::only::{half_renamed, inseparable, is_lost, torn_value};
 use super::decision::membership::Membership;
 use super::decision::{ComparisonResult, Decision, by_coming_merge, decide, diff_in};
 use super::diff::{Action, Evidence, FieldChange};
@@ -83,6 +84,8 @@ pub struct ComparisonMachine<'a> {
     made: Vec<FieldPath>,
     /// True if one of them is half of a change.
     is_half: bool,
+    /// The differences that it leaves in values of which it has to make others, and that the API writes as a whole.
+    torn: BTreeSet<FieldPath>,
     /// True if an apply of all of them, with those that are chosen, would have been accepted.
     was_predicted: bool,
     /// The number of times that it may be compared without more differences.
@@ -154,6 +157,7 @@ impl<'a> ComparisonMachine<'a> {
             membership: None,
             left: Vec::new(),
             made: Vec::new(),
+            torn: BTreeSet::new(),
             is_half: false,
             was_predicted: false,
             selections: ROUNDS,
@@ -315,6 +319,7 @@ impl<'a> ComparisonMachine<'a> {
             self.made = chosen.made(&diff);
             self.is_half = chosen.halves_a_rename(&diff);
         }
+        self.torn.extend(chosen.torn(&diff));
         self.selections = self.selections.saturating_sub(1);
         self.left.extend(left);
         self.compare_again(object);
@@ -384,6 +389,7 @@ impl<'a> ComparisonMachine<'a> {
         let context = CompareContext { coming_type, ..self.context };
         let left = std::mem::take(&mut self.left);
         let made = std::mem::take(&mut self.made);
+        let torn = std::mem::take(&mut self.torn);
         let (was_predicted, is_half) = (self.was_predicted, self.is_half);
         let result = self.into_result();
         let result = match coming_type.and_then(|coming| coming.no_longer_served(&context.target.key.gvk)) {
@@ -399,7 +405,9 @@ impl<'a> ComparisonMachine<'a> {
         if let Some(chosen) = &context.policy.only {
             let left_paths = || left.iter().map(|change| &change.path);
             let is_missed = |made: &FieldPath| !decision.diff.drift().any(|change| change.path.overlaps(made));
-            if refusal.is_some() || decision.diff.has_drift() && loses_left(context, &decision, &left) {
+            if !torn.is_empty() {
+                decision.diff = torn_value(context.target, torn.iter());
+            } else if refusal.is_some() || decision.diff.has_drift() && loses_left(context, &decision, &left) {
                 decision.diff = inseparable(context.target, left_paths(), refusal.as_deref());
             } else if is_half {
                 decision.diff = half_renamed();

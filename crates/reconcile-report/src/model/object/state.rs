@@ -1,12 +1,11 @@
 //! The state of an object in a report, for counts, verdicts and formats.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use reconcile_core::compare::{Action, Class, Conflict, Effect, ObjectDiff, Side};
+use reconcile_core::compare::{Action, Class, Conflict, Effect, FieldChange, ObjectDiff, Side};
 use reconcile_core::live::readiness::ReadinessState;
-use reconcile_core::owners::Owner;
 use reconcile_core::pass::Outcome;
-use structured_merge::FieldPath;
+use structured_merge::{FieldPath, FieldSet};
 
 use super::disposition::Disposition;
 use super::{Counted, ObjectFields, ObjectReport};
@@ -46,10 +45,13 @@ impl ObjectReport {
     /// The conflicts that its changes do not name.
     pub(crate) fn other_conflicts(&self) -> Vec<&Conflict> {
         let changes = self.diff.changes.iter().filter(|change| change.class == Class::Conflict);
-        let named: BTreeMap<&FieldPath, &[Owner]> =
-            changes.map(|change| (&change.path, &change.managers[..])).collect();
-        let is_named =
-            |conflict: &Conflict| named.get(&conflict.path).is_some_and(|owners| owners.contains(&conflict.owner));
+        let by_path: BTreeMap<&FieldPath, &FieldChange> = changes.map(|change| (&change.path, change)).collect();
+        let is_named = |conflict: &&Conflict| {
+            let mut below = by_path
+                .range::<&FieldPath, _>(&conflict.path..)
+                .take_while(|(path, _)| conflict.path.is_prefix_of(path));
+            below.any(|(_, change)| change.names(conflict))
+        };
         self.diff.conflicts.iter().filter(|conflict| !is_named(conflict)).collect()
     }
 
@@ -103,9 +105,12 @@ impl ObjectReport {
             self.messages.hint = None;
         }
         let ObjectFields { diff, .. } = &mut **self;
-        let known: BTreeSet<&FieldPath> =
-            diff.changes.iter().filter(|change| change.known).map(|change| &change.path).collect();
-        diff.conflicts.retain(|conflict| !known.contains(&conflict.path));
+        let (known, new): (Vec<&FieldChange>, Vec<&FieldChange>) = diff.changes.iter().partition(|change| change.known);
+        let known: FieldSet = known.into_iter().map(|change| change.path.clone()).collect();
+        // A value that its owner has as a whole may have parts whose differences are known, and others.
+        let new = new.into_iter().filter(|change| change.class == Class::Conflict);
+        let new: FieldSet = new.map(|change| change.path.clone()).collect();
+        diff.conflicts.retain(|conflict| !known.overlaps(&conflict.path) || new.overlaps(&conflict.path));
         diff.changes.retain(|change| !change.known);
         diff.find_side();
     }

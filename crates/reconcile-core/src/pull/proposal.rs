@@ -55,8 +55,8 @@ pub enum Obstacle {
     ChangedInBoth,
     /// It is the name of a generated object, whose content decides it.
     GeneratedName,
-    /// A new item of a list has the name of an item of the manifest that stays.
-    SameName,
+    /// A new item of a list has the name of an item of the manifest that stays; with the flag that chooses the removal of that as well.
+    SameName(String),
     /// It is one half of a switch, and the change of this field is the other one, which is not pulled; with the flag that chooses both, if
     /// the other one was not chosen.
     Half(FieldPath, Option<String>),
@@ -82,8 +82,9 @@ impl fmt::Display for Obstacle {
             Self::File(reason) => f.write_str(reason),
             Self::ChangedInBoth => f.write_str("the manifest has changed as well since the base"),
             Self::GeneratedName => f.write_str("the name has the hash of the content, which the build sets"),
-            Self::SameName => f.write_str(
-                "the manifest has an item with this name and another key, whose removal was not chosen: choose both",
+            Self::SameName(flag) => write!(
+                f,
+                "the manifest has an item with this name and another key, whose removal was not chosen: choose both with {flag}"
             ),
             Self::Half(path, Some(flag)) => write!(
                 f,
@@ -162,12 +163,16 @@ impl<'s> Proposer<'s> {
             needs: others(change).into_iter().map(|other| other.path.clone()).collect(),
             edit: match change.side {
                 Some(Side::Both) => Err(Obstacle::ChangedInBoth),
+                // Where nothing can be edited, no other choice helps.
+                _ if let Err(obstacle) = &manifest => Err(obstacle.clone()),
                 _ if let Some(half) = others(change).into_iter().find(|half| !is_chosen(half)) => {
                     Err(Obstacle::Half(half.path.clone(), Some(selection.flag_for_both(change, half))))
                 }
                 _ if self.is_built && has_other_hash(change) => Err(Obstacle::GeneratedName),
-                _ if changes.iter().any(|other| has_same_name(change, other) && !is_chosen(&other)) => {
-                    Err(Obstacle::SameName)
+                _ if let Some(other) =
+                    changes.iter().find(|other| has_same_name(change, other) && !is_chosen(other)) =>
+                {
+                    Err(Obstacle::SameName(selection.flag_for_both(change, other)))
                 }
                 _ => manifest.as_ref().map_err(Clone::clone).and_then(|manifest| manifest.edit(change, schema, live)),
             },

@@ -22,6 +22,8 @@ const OF_ALL_VERSIONS: [(&str, &str); 4] = [
 ];
 /// The field of a cause that is about no field.
 const NO_FIELD: &str = "<nil>";
+/// Titles of messages that say nothing beyond what follows them.
+const PLAIN_TITLES: [&str; 5] = ["Forbidden", "Too long", "Too many", "Too short", "Too few"];
 /// Maximum length of the text of a complaint, in bytes; a message may have twice as many characters.
 const LONGEST: usize = 300;
 
@@ -148,6 +150,8 @@ fn worded(cursor: &Cursor<'_>, is_key: bool, complaint: &Complaint) -> (String, 
         (ComplaintKind::Unsupported, _) => (with_detail(&format!("{name} has an unsupported value"), detail), None),
         (ComplaintKind::Duplicate, Some(value)) => (format!("{name}: `{}` is used twice", short(value)), None),
         (ComplaintKind::Duplicate, None) => (format!("{name} is used twice"), None),
+        (ComplaintKind::NotFound, Some(value)) => (format!("{name}: not found: `{}`", short(value)), None),
+        (ComplaintKind::NotFound, None) => (with_detail(&format!("{name}: not found"), detail), None),
         (ComplaintKind::Invalid, Some(value)) if is_key => {
             (format!("{name}: a key cannot be `{}`: {detail}", short(value)), None)
         }
@@ -173,6 +177,7 @@ enum ComplaintKind {
     Required,
     Unsupported,
     Duplicate,
+    NotFound,
     Invalid,
     Other,
 }
@@ -187,15 +192,23 @@ struct Complaint {
 
 impl Complaint {
     fn read(cause: &Cause) -> Self {
-        let (title, rest) = cause.message.split_once(": ").unwrap_or((&cause.message, ""));
+        let (title, mut rest) = cause.message.split_once(": ").unwrap_or((&cause.message, ""));
         let kind = match title {
             "Required value" => ComplaintKind::Required,
             "Unsupported value" => ComplaintKind::Unsupported,
             "Duplicate value" => ComplaintKind::Duplicate,
+            "Not found" => ComplaintKind::NotFound,
             "Invalid value" => ComplaintKind::Invalid,
             _ => ComplaintKind::Other,
         };
-        let has_value = matches!(kind, ComplaintKind::Unsupported | ComplaintKind::Duplicate | ComplaintKind::Invalid);
+        // A webhook has words of its own.
+        if kind == ComplaintKind::Other && !rest.is_empty() && !PLAIN_TITLES.contains(&title) {
+            rest = &cause.message;
+        }
+        let has_value = matches!(
+            kind,
+            ComplaintKind::Unsupported | ComplaintKind::Duplicate | ComplaintKind::NotFound | ComplaintKind::Invalid
+        );
         let (value, detail) = if has_value { value_and_detail(rest) } else { (None, rest) };
         let detail = if detail.is_empty() && !has_value { title.to_lowercase() } else { detail.to_owned() };
         let detail = if kind == ComplaintKind::Required && rest.is_empty() { String::new() } else { detail };
@@ -336,6 +349,8 @@ mod tests {
             ("FieldValueRequired", "Required value: at least one is needed", None, "at least one is needed"),
             ("FieldValueForbidden", "Forbidden: not with this type", None, "not with this type"),
             ("FieldValueDuplicate", r#"Duplicate value: "a""#, Some(json!("a")), ""),
+            ("FieldValueNotFound", r#"Not found: "a""#, Some(json!("a")), ""),
+            ("FieldValueInvalid", "size: must be odd", None, "size: must be odd"),
             ("FieldValueTooMany", "Too many: 3: must have at most 2 items", None, "3: must have at most 2 items"),
         ] {
             assert_eq!(read(reason, message), (value, detail.to_owned()), "{message}");

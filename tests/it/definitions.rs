@@ -412,6 +412,41 @@ fn values_are_checked_against_the_definition_in_the_same_input() {
     }
 }
 
+#[test]
+fn a_hint_names_some_of_many_values() {
+    let ws = Workspace::new();
+    let values: Vec<String> = (1000..4000).map(|at| format!("v{at}")).collect();
+    let list = values.join(", ");
+    ws.write(
+        "crd.yaml",
+        &format!(
+            "{{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {{name: cogs.$NS.example.com}},
+               spec: {{group: $NS.example.com, scope: Namespaced, names: {{plural: cogs, kind: Cog}}, versions: [{{name: v1, served: true, storage: true,
+                 schema: {{openAPIV3Schema: {{type: object, properties: {{spec: {{type: object, properties: {{
+                   modes: {{type: array, items: {{type: string, enum: [{list}]}}}}}}}}}}}}}}}}]}}}}"
+        ),
+    );
+    ws.write(
+        "cog.yaml",
+        "{apiVersion: $NS.example.com/v1, kind: Cog, metadata: {name: it}, spec: {modes: [fast, v3999, slow]}}",
+    );
+    let named: Vec<String> = values.iter().take(20).map(|value| format!("`{value}`")).collect();
+    let hint = format!("the server takes {} and 2,980 more", named.join(", "));
+    let check = |files: &[&str]| {
+        let run = ws.reconcile([&["diff"], files].concat()).exits_with(4);
+        let mistakes = run.object("Cog", "it")["error"]["mistakes"].as_array().cloned().unwrap_or_default();
+        assert_eq!(mistakes.len(), 2, "{run}");
+        assert!(mistakes.iter().all(|mistake| mistake["hint"] == hint), "{run}");
+    };
+    ws.write("none.yaml", "");
+    check(&["--live", "none.yaml", "-f", "crd.yaml", "-f", "cog.yaml"]);
+    check(&["-f", "crd.yaml", "-f", "cog.yaml"]);
+    ws.reconcile(["apply", "-f", "crd.yaml"]).exits_with(0);
+    wait_until_established(&ws, &ws.fill_in("cogs.$NS.example.com"));
+    ws.wait_for_types();
+    check(&["-f", "cog.yaml"]);
+}
+
 /// A definition that claims a built-in kind says nothing about its objects, without a server either.
 #[test]
 fn no_definition_of_the_input_is_that_of_a_built_in_kind() {

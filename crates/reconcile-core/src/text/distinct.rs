@@ -86,12 +86,19 @@ pub fn escaped(text: &str) -> String {
     shown
 }
 
+/// Maximum length of a name that is compared with others, in characters: each comparison takes its square.
+const LONGEST_NAME: usize = 256;
+
 /// The most similar name, if one is similar enough.
 pub fn similar<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let bound = (name.chars().count() / 3).clamp(1, 3);
     let lower = name.to_lowercase();
+    let length = lower.chars().count();
+    let is_near = |known: &str| length <= LONGEST_NAME && known.chars().count().abs_diff(length) <= bound;
     names
-        .map(|known| (osa_distance(&lower, &known.to_lowercase()), known))
+        .map(|known| (known.to_lowercase(), known))
+        .filter(|(known_lower, _)| is_near(known_lower))
+        .map(|(known_lower, known)| (osa_distance(&lower, &known_lower), known))
         .filter(|(distance, _)| *distance <= bound)
         .min()
         .map(|(_, known)| known)

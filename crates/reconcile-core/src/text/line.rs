@@ -48,9 +48,22 @@ pub fn listed<'a>(names: impl IntoIterator<Item = &'a str>, limit: usize) -> Str
     let names: Vec<_> = names.into_iter().collect();
     let list = names.iter().take(limit).map(|name| format!("`{}`", one_line(name, 100))).collect::<Vec<_>>().join(", ");
     match names.len().checked_sub(limit) {
-        Some(more @ 1..) => format!("{list} and {more} more"),
+        Some(more @ 1..) => format!("{list} and {} more", grouped(more)),
         _ => list,
     }
+}
+
+/// A number as people read it: `19,900`.
+pub fn grouped(number: usize) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && digits.len().saturating_sub(at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
 }
 
 /// Bytes in lowercase hexadecimal digits.

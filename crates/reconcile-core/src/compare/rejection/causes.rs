@@ -10,7 +10,7 @@ use crate::diagnostic::Diagnostic;
 use crate::live::discreet::{Discreet, complaint};
 use crate::manifest::yaml::Step;
 use crate::request::Cause;
-use crate::text::similar;
+use crate::text::{listed, similar};
 
 /// Fields that the server's internal type has once for all versions of a definition if they are equal, with their paths in v1
 /// (apiextensions-apiserver `pkg/apis/apiextensions/v1/conversion.go`).
@@ -24,6 +24,9 @@ const OF_ALL_VERSIONS: [(&str, &str); 4] = [
 const NO_FIELD: &str = "<nil>";
 /// Titles of messages that say nothing beyond what follows them.
 const PLAIN_TITLES: [&str; 5] = ["Forbidden", "Too long", "Too many", "Too short", "Too few"];
+/// Maximum number of allowed values that a hint lists, and of those among which it looks for the one that was meant.
+const MOST_LISTED: usize = 20;
+const MOST_COMPARED: usize = 1_000;
 /// Maximum length of the text of a complaint, in bytes; a message may have twice as many characters.
 const LONGEST: usize = 300;
 
@@ -282,10 +285,9 @@ fn without_pattern(detail: &str) -> String {
 /// The hint for a detail such as `supported values: "Always", "IfNotPresent", "Never"`.
 fn supported(value: &str, detail: &str) -> String {
     let Some(list) = detail.strip_prefix("supported values: ") else { return detail.to_owned() };
-    let names: Vec<&str> = list.split(", ").map(|name| name.trim_matches('"')).collect();
-    let listed: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-    let meant = similar(value, names.iter().copied()).map(|name| format!("did you mean `{name}`? "));
-    format!("{}the server takes {}", meant.unwrap_or_default(), listed.join(", "))
+    let names = || list.split(", ").map(|name| name.trim_matches('"'));
+    let meant = similar(value, names().take(MOST_COMPARED)).map(|name| format!("did you mean `{name}`? "));
+    format!("{}the server takes {}", meant.unwrap_or_default(), listed(names(), MOST_LISTED))
 }
 
 fn with_detail(text: &str, detail: &str) -> String {
@@ -372,5 +374,9 @@ mod tests {
             "did you mean `NodePort`? the server takes `ClusterIP`, `NodePort`"
         );
         assert_eq!(supported("x", r#"supported values: "ClusterIP""#), "the server takes `ClusterIP`");
+        let many: Vec<String> = (0..20_000).map(|at| format!("\"v{at}\"")).collect();
+        let hint = supported("v700x", &format!("supported values: {}", many.join(", ")));
+        assert!(hint.starts_with("did you mean `v700`? the server takes `v0`, `v1`, "), "{hint}");
+        assert!(hint.ends_with(", `v18`, `v19` and 19,980 more"), "{hint}");
     }
 }

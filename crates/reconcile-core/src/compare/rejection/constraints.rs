@@ -12,6 +12,8 @@ use crate::request::Cause;
 
 /// Maximum number of causes of one manifest.
 const MOST_CAUSES: usize = 100;
+/// Length of the messages of one manifest, in bytes, after which no more causes are looked for: each may list thousands of values.
+const MOST_TEXT: usize = 1024 * 1024;
 /// Limits for patterns, in bytes: the longest, the memory that one takes once compiled, and the longest text that is matched.
 const LONGEST_PATTERN: usize = 1_000;
 const LARGEST_PATTERN: usize = 64 * 1024;
@@ -20,7 +22,7 @@ const LONGEST_TEXT: usize = 4_000;
 /// The causes for which the server will refuse a custom resource whose version has this schema. The server sets the defaults of the
 /// schema first, reads `metadata` by its own rules, and takes no `status` from a manifest.
 pub(super) fn causes(object: &Value, schema: &Value) -> Vec<Cause> {
-    let mut check = Check { found: Vec::new(), patterns: HashMap::new() };
+    let mut check = Check { found: Vec::new(), text: 0, patterns: HashMap::new() };
     if let (Value::Object(fields), Some(properties)) = (object, schema.get("properties").and_then(Value::as_object)) {
         let own = |name: &str| !matches!(name, "apiVersion" | "kind" | "metadata" | "status");
         check.required(fields, schema, "", own);
@@ -35,13 +37,15 @@ pub(super) fn causes(object: &Value, schema: &Value) -> Vec<Cause> {
 
 struct Check<'s> {
     found: Vec<Cause>,
+    /// The length of their messages, in bytes.
+    text: usize,
     /// The compiled patterns. `None` for one that is not checked here.
     patterns: HashMap<&'s str, Option<Regex>>,
 }
 
 impl<'s> Check<'s> {
     fn value(&mut self, value: &Value, schema: &'s Value, path: &str) {
-        if self.found.len() >= MOST_CAUSES || value.is_null() {
+        if self.is_full() || value.is_null() {
             return;
         }
         self.allowed(value, schema, path);
@@ -156,12 +160,17 @@ impl<'s> Check<'s> {
         }
     }
 
+    fn is_full(&self) -> bool {
+        self.found.len() >= MOST_CAUSES || self.text >= MOST_TEXT
+    }
+
     fn invalid(&mut self, value: &Value, complaint: &str, path: &str) {
         self.add("FieldValueInvalid", format!("Invalid value: {value}: {path} in body {complaint}"), path);
     }
 
     fn add(&mut self, reason: &str, message: String, path: &str) {
-        if self.found.len() < MOST_CAUSES {
+        if !self.is_full() {
+            self.text = self.text.saturating_add(message.len());
             self.found.push(Cause { reason: reason.to_owned(), message, field: path.to_owned() });
         }
     }

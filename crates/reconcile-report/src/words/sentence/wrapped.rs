@@ -8,12 +8,16 @@ const HINT: &str = "hint: ";
 /// A text in as many lines as it needs, broken at blanks, but not next to a warning sign and not inside of backquotes: what is in them is
 /// a command, which somebody may copy. A word is never cut, so that a line with one word may be longer.
 pub(crate) fn wrapped(text: &str, columns: usize) -> Vec<String> {
-    let quoted = quoted(text);
+    let mut quoted = quoted(text).into_iter().peekable();
     let is_at_sign = |end: usize| {
         let (before, after) = text.split_at_checked(end).unwrap_or_default();
         before.ends_with("⚠ ") || after.starts_with('⚠')
     };
-    let is_quoted = |end: usize| quoted.iter().any(|(from, to)| *from < end && end <= *to);
+    // The ends come in order, as the quoted parts do.
+    let mut is_quoted = |end: usize| {
+        while quoted.next_if(|(_, to)| *to < end).is_some() {}
+        quoted.peek().is_some_and(|(from, _)| *from < end)
+    };
     let ends = text.match_indices(' ').map(|(at, _)| at.saturating_add(1));
     let ends = ends.filter(|end| !is_at_sign(*end) && !is_quoted(*end));
     let words = ends.chain([text.len()]).scan(0, |start, end| {
@@ -80,10 +84,18 @@ pub(crate) fn place_within(place: &str, columns: usize) -> String {
 
 fn broken<'t>(parts: impl Iterator<Item = &'t str>, columns: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
+    // The columns of the last line.
+    let mut filled = 0_usize;
     for part in parts {
-        match lines.last_mut().filter(|line| [line, part.trim_end()].map(width).iter().sum::<usize>() <= columns) {
-            Some(line) => line.push_str(part),
-            None => lines.push(part.to_owned()),
+        match lines.last_mut().filter(|_| filled.saturating_add(width(part.trim_end())) <= columns) {
+            Some(line) => {
+                line.push_str(part);
+                filled = filled.saturating_add(width(part));
+            }
+            None => {
+                lines.push(part.to_owned());
+                filled = width(part);
+            }
         }
     }
     lines.iter().map(|line| line.trim_end().to_owned()).collect()
@@ -104,6 +116,17 @@ mod tests {
         assert_eq!(wrapped("one ` of many words", 8), ["one ` of", "many", "words"], "nobody knows what it opens");
         assert_eq!(hint_lines(hint, 2, None), [format!("  hint: {hint}")]);
         assert_eq!(hint_lines("a b c", 1, Some(8)), [" hint: a", "       b", "       c"]);
+    }
+
+    #[test]
+    fn many_words_take_a_moment() {
+        let words: Vec<String> = (0..20_000).map(|at| format!("`v{at} {at}`,")).collect();
+        let text = words.join(" ");
+        for columns in [80, usize::MAX] {
+            for lines in [wrapped(&text, columns), wrapped_list(&text, columns)] {
+                assert!(lines.join(" ") == text && lines.iter().all(|line| width(line) <= columns), "{}", lines.len());
+            }
+        }
     }
 
     #[test]

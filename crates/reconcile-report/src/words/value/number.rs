@@ -1,19 +1,7 @@
 //! Numbers and numbers of things as people read them.
 
+pub(crate) use reconcile_core::text::grouped;
 use structured_merge::ObjectKey;
-
-/// `19,900`
-pub(crate) fn grouped(number: usize) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && digits.len().saturating_sub(at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
 
 /// `1 file`, `2,000 files`
 pub(crate) fn counted(count: usize, one: &str, many: &str) -> String {

@@ -188,3 +188,106 @@ fn nothing_of_an_object_is_in_the_cache() {
     }
     assert!(files > 0);
 }
+
+/// A kind with lists whose items are values themselves, or have keys that are.
+const CABINET: &str = "
+properties:
+  size: {type: integer}
+  set: {type: array, x-kubernetes-list-type: set, items: {type: string}}
+  keyed:
+    type: array
+    x-kubernetes-list-type: map
+    x-kubernetes-list-map-keys: [k]
+    items:
+      type: object
+      required: [k]
+      properties: {k: {type: string}, v: {type: string}, w: {type: string}, all: {type: array, items: {type: string}}}
+";
+
+/// The text of a Secret with this value, which is registered.
+fn text(ws: &Workspace, value: &str) -> String {
+    format!("kind: Secret\nstringData:\n  a: {}\n", ws.secret(value))
+}
+
+fn cabinet(ws: &Workspace, spec: &Value) -> Value {
+    json!({"apiVersion": ws.fill_in("$NS.example.com/v1"), "kind": "Cabinet", "metadata": {"name": "it"}, "spec": spec})
+}
+
+#[test]
+fn a_secret_that_is_a_part_of_a_path_is_never_shown() {
+    let ws = Workspace::new();
+    ws.define("Cabinet", CABINET);
+    let [first, second, third] =
+        ["columbine-of-the-first", "larkspur-of-the-second", "marigold-of-the-third"].map(|value| text(&ws, value));
+    let of = |text: &str, v: &str| json!({"size": 1, "set": [text, "open"], "keyed": [{"k": text, "v": v}, {"k": "open", "v": "1"}]});
+    let name = ws.fill_in("cabinets.$NS.example.com/it");
+    write(&ws, &[cabinet(&ws, &of(&first, "1"))]);
+    ws.write("base.yaml", &cabinet(&ws, &of(&first, "1")).to_string());
+    ws.reconcile(["apply", "-f", "it.yaml"]).exits_with(0);
+    show_in_every_way(&ws);
+
+    // The manifest has others, and so have a user, and a manager that applies.
+    write(&ws, &[cabinet(&ws, &of(&second, "1"))]);
+    let more = json!([{"op": "add", "path": "/spec/set/-", "value": third},
+        {"op": "add", "path": "/spec/keyed/-", "value": {"k": third, "v": "3"}},
+        {"op": "replace", "path": "/spec/keyed/1/v", "value": "9"}]);
+    ws.kubectl(["patch", &name, "--type=json", "--field-manager=kubectl-edit", "-p", &more.to_string()]).exits_with(0);
+    let diff = show_in_every_way(&ws).exits_with(1);
+    for path in ["spec.set[=\"(secret)\"]", "spec.keyed[k=\"(secret)\"]", "spec.keyed[k=open].v"] {
+        diff.change("Cabinet", "it", path);
+    }
+    let change = diff.changes("Cabinet", "it");
+    assert!(change.iter().any(|change| change.ends_with("spec.set[=\"(secret)\"]")), "{change:?}");
+    for words in [
+        &["diff", "--base", "base.yaml", "--show-unmanaged", "--full"][..],
+        &["diff", "--only", "manifest", "--base", "base.yaml"],
+        &["diff", "--remove-added"],
+        &["status"],
+        &["blame"],
+        &["pull", "--dry-run", "--class=pruned,pending,changedByOther,unmanaged,absent"],
+        &["pull", "--dry-run", "--class=pruned,pending,changedByOther,unmanaged,absent", "-o", "json"],
+        &["apply", "--dry-run", "-v", "9"],
+    ] {
+        ws.reconcile([words, &["-f", "it.yaml"]].concat());
+    }
+    let rules = ws.reconcile(["diff", "-f", "it.yaml", "--suggest-ignores"]);
+    assert!(!rules.stdout.contains("- spec.set[=\"(secret)\"]"), "{rules}");
+
+    // Conflicts, owners that are given to another, rules, and what a base has and others keep.
+    let theirs = cabinet(&ws, &json!({"keyed": [{"k": first, "w": "theirs", "all": ["a", "b"]}]}));
+    ws.apply_as("operator", &theirs.to_string());
+    let mut ours = of(&first, "1");
+    ours["keyed"][0]["w"] = json!("ours");
+    ours["keyed"][0]["all"] = json!(["c"]);
+    write(&ws, &[cabinet(&ws, &ours)]);
+    show_in_every_way(&ws);
+    let diff = ws.reconcile(["diff", "-f", "it.yaml", "--force-conflicts=none"]);
+    let conflicts = diff.object("Cabinet", "it")["conflicts"].to_string();
+    assert!(conflicts.contains("(secret)"), "{diff}");
+    for manager in ["kubectl-edit", "operator"] {
+        for format in ["text", "json"] {
+            ws.reconcile(["own", "-f", "it.yaml", "--dry-run", "--from", manager, "-o", format]);
+        }
+    }
+    ws.write("config.yaml", &ws.fill_in("apiVersion: kubectl-reconcile/v1\nkind: Config\nignore:\n- target: {kind: Cabinet}\n  fields: ['spec.keyed[*].w', 'spec.keyed[*].all[0]']\n  reason: theirs\n"));
+    for format in ["text", "json", "html", "markdown"] {
+        ws.reconcile(["diff", "-f", "it.yaml", "--config", "config.yaml", "--explain-ignores", "-o", format]);
+    }
+    let ignored = ws.reconcile(["diff", "-f", "it.yaml", "--config", "config.yaml"]);
+    assert!(ignored.object("Cabinet", "it")["ignored"].to_string().contains("(secret)"), "{ignored}");
+    let mut kept = cabinet(&ws, &json!({"size": 1, "set": ["open"]}));
+    kept["metadata"]["name"] = json!("kept");
+    write(&ws, &[kept.clone()]);
+    kept["spec"]["set"] = json!([first, "open"]);
+    ws.write("base.yaml", &kept.to_string());
+    ws.apply_as("operator", &kept.to_string());
+    let told = ws.reconcile(["diff", "-f", "it.yaml", "--base", "base.yaml", "--exit-zero"]).exits_with(0);
+    assert!(told.object("Cabinet", "kept")["warnings"].to_string().contains("(secret)"), "{told}");
+
+    // A refusal is about a field of the item, whose key is not told.
+    let mut wrong = of(&second, "1");
+    wrong["keyed"][0]["v"] = json!(1);
+    wrong["set"] = json!([second, second]);
+    write(&ws, &[cabinet(&ws, &wrong)]);
+    show_in_every_way(&ws).exits_with(4);
+}

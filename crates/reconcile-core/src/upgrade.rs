@@ -14,7 +14,7 @@ use structured_merge::{
     FieldPath, FieldSet, Lookup, ManagedFieldsEntry, ObjectKey, Operation, PathElement, Scalar, TypeRef, field_set,
 };
 
-use crate::compare::LiveObject;
+use crate::compare::{LiveObject, Secrecy, texts_may_quote};
 use crate::live::Target;
 use crate::live::discreet::Discreet;
 use crate::manifest::ReleaseName;
@@ -102,7 +102,7 @@ impl<'a> Upgrade<'a> {
     pub fn predicted(&self) -> Vec<RefusedField> {
         let changed = self.contested.iter().filter(|contested| contested.is_changed);
         let refused = changed.map(|Contested { path, owners, .. }| RefusedField {
-            path: path.to_string(),
+            path: self.path(path),
             managers: owners.iter().map(|owner| one_line(&owner.manager, NAME)).collect(),
             is_left_alone: self.is_left_alone(path),
         });
@@ -117,7 +117,7 @@ impl<'a> Upgrade<'a> {
         let mut refused: BTreeMap<String, RefusedField> = BTreeMap::new();
         for cause in conflicts {
             let path = known.get(&cause.field).copied();
-            let shown = path.map_or_else(|| self.shown(&cause.field), ToString::to_string);
+            let shown = path.map_or_else(|| self.shown(&cause.field), |path| self.path(path));
             let is_left_alone = path.is_some_and(|path| self.is_left_alone(path));
             let field = refused.entry(shown.clone()).or_insert_with(|| RefusedField {
                 path: shown,
@@ -137,6 +137,10 @@ impl<'a> Upgrade<'a> {
         Some(refused.into_values().collect())
     }
 
+    fn path(&self, path: &FieldPath) -> String {
+        Secrecy::of_target(self.target, Some(&self.live.current.object)).shown_path(path).to_string()
+    }
+
     fn is_left_alone(&self, path: &FieldPath) -> bool {
         let ignored: &FieldSet = &self.live.ignored;
         ignored.contains_at_or_above(path) || ignored.contains_at_or_below(path)
@@ -147,6 +151,9 @@ impl<'a> Upgrade<'a> {
         let objects = [&self.object, &self.live.current.object];
         if self.target.key.gvk.is_secret() {
             return Discreet::of(&objects).field(field).map_or_else(|| "a field".to_owned(), |path| path.to_string());
+        }
+        if texts_may_quote(self.target, Some(&self.live.current.object), field) {
+            return "a field".to_owned();
         }
         one_line(field.trim_start_matches('.'), NAME)
     }

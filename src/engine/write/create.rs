@@ -97,7 +97,7 @@ impl Writer<'_> {
             Creation::Taken => match self.judge_again().await {
                 // Another run of this program created it.
                 Some(now) if now.diff.is_done() => Written::Created,
-                Some(now) if !now.diff.same_difference(shown) => Written::Moved(Box::new(now.diff)),
+                Some(now) if !now.diff.same_difference(shown) => Written::Moved(Box::new(now.shown_diff(self.target))),
                 _ => Written::Failed(
                     Diagnostic::new(Code::Conflict, "somebody else creates and deletes it at the same time")
                         .with_hint("run again"),
@@ -112,7 +112,7 @@ impl Writer<'_> {
             Ok((StatusCode::CREATED, _)) => Written::Created,
             Ok((_, object)) => self.joined(object),
             Err(error) if is_conflict(&error) => match self.judge_again().await {
-                Some(now) if !now.diff.same_difference(shown) => Written::Moved(Box::new(now.diff)),
+                Some(now) if !now.diff.same_difference(shown) => Written::Moved(Box::new(now.shown_diff(self.target))),
                 _ => self.failed(&error, None),
             },
             Err(error) if is_open(&error) => match self.judge_again().await {
@@ -135,7 +135,8 @@ impl Writer<'_> {
         let context = CompareContext::new(self.target, self.schema, &policy);
         let decision = Decision::in_sync(context, live, self.redactor);
         let is_unmanaged = |change: &&FieldChange| change.class == Class::Unmanaged;
-        let unmanaged: Vec<&FieldChange> = decision.diff.changes.iter().filter(is_unmanaged).collect();
+        let diff = decision.shown_diff(self.target);
+        let unmanaged: Vec<&FieldChange> = diff.changes.iter().filter(is_unmanaged).collect();
         if unmanaged.is_empty() {
             return Written::Updated;
         }

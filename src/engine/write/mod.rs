@@ -157,7 +157,7 @@ impl Writer<'_> {
         loop {
             let decision = again.as_ref().unwrap_or(shown);
             let (Some(live), Some(prediction)) = (decision.live_object(), decision.prediction()) else {
-                return Err(Written::Moved(Box::new(decision.diff.clone())));
+                return Err(Written::Moved(Box::new(decision.shown_diff(self.target))));
             };
             let Err(error) = self.write_over(live, prediction, left_behind).await else { return Ok(done) };
             let failed = || Err(self.failed(&error, Some(&live.current.object)));
@@ -173,7 +173,7 @@ impl Writer<'_> {
                 return failed();
             }
             if !now.diff.same_difference(&shown.diff) || !now.diff.conflicts.is_empty() {
-                return Err(Written::Moved(Box::new(now.diff)));
+                return Err(Written::Moved(Box::new(now.shown_diff(self.target))));
             }
             again = Some(now);
         }

@@ -40,10 +40,10 @@ impl Writer<'_> {
         let _under_way = self.replacements.begin(&self.target.key);
         let mut again: Option<Decision> = None;
         for _ in 0..ROUNDS {
-            let live = match again.as_ref().map(|now| (&now.diff, now.live())) {
+            let live = match again.as_ref().map(|now| (now, now.live())) {
                 None => live,
-                Some((diff, Some(now))) if diff.action == Action::Replace => now,
-                Some((diff, _)) => return Written::Moved(Box::new(diff.clone())),
+                Some((now, Some(live))) if now.diff.action == Action::Replace => live,
+                Some((now, _)) => return Written::Moved(Box::new(now.shown_diff(self.target))),
             };
             if self.replacements.is_interrupted() {
                 return Written::Failed(Diagnostic::new(
@@ -68,7 +68,7 @@ impl Writer<'_> {
             }
             match self.judge_again().await {
                 Some(now) if now.diff.same_difference(shown) => again = Some(now),
-                Some(now) => return Written::Moved(Box::new(now.diff)),
+                Some(now) => return Written::Moved(Box::new(now.shown_diff(self.target))),
                 None => break,
             }
         }

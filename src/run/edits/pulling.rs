@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use reconcile_core::compare::{Action, Class, FieldChange};
+use reconcile_core::compare::{Action, Class, FieldChange, Secrecy};
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::manifest::Origin;
 use reconcile_core::pull::{Obstacle, Proposal, Proposer, Selection, Unmatched, adds_items};
@@ -343,7 +343,13 @@ fn drafted(changes: &mut [Proposed]) -> Option<Draft> {
 /// The changes by object.
 fn objects(changes: Vec<Proposed>) -> Vec<PulledObject> {
     let mut objects: Vec<PulledObject> = Vec::new();
-    for Proposed { origin, proposal: Proposal { key, change, edit, .. }, place, .. } in changes {
+    for Proposed { origin, proposal: Proposal { key, mut change, edit, .. }, live, place } in changes {
+        let secrecy = Secrecy::of(&key.gvk, None, live.as_ref()).of_encrypted(origin.is_encrypted);
+        change.path = secrecy.shown_path(&change.path);
+        let edit = edit.map_err(|obstacle| match obstacle {
+            Obstacle::Half(path, flag) => Obstacle::Half(secrecy.shown_path(&path), flag),
+            other => other,
+        });
         let is_declined = edit == Err(Obstacle::Declined);
         let reason = edit.err().map(|obstacle| obstacle.to_string());
         let (file, how) = place.filter(|_| reason.is_none()).map(|placed| (placed.file, placed.how)).unzip();

@@ -36,8 +36,8 @@ pub(super) struct IgnoredValues {
     pub kept_by_owners: FieldSet,
     /// The manifest with the live values of the parts, if there are any.
     pub manifest: Option<Value>,
-    /// Warnings about rules that ignore more than they name.
-    pub warnings: Vec<String>,
+    /// Warnings about rules that ignore more than they name, each with the value that it begins with.
+    pub warnings: Vec<(FieldPath, String)>,
 }
 
 /// The parts of one value that is replaced as a whole.
@@ -173,22 +173,21 @@ impl IgnoredValues {
         let is_kept = |entry: &ManagedFieldsEntry| policy.force != ForceConflicts::All && !policy.adopts(entry);
         if live.owners.others.iter().filter(owns).any(is_kept) {
             self.kept_by_owners.insert(value);
-            self.add_warning(format!(
-                "`{value}` stays as it is: an ignore rule for its managers names a part of it, and ends once an apply has written the rest; name the part in a rule without `managers`, or pass `--force-conflicts`"
-            ));
+            let text = " stays as it is: an ignore rule for its managers names a part of it, and ends once an apply has written the rest; name the part in a rule without `managers`, or pass `--force-conflicts`";
+            self.add_warning(value, text.to_owned());
         } else {
-            self.add_warning(format!(
-                "`{value}`: this apply takes the value from the managers that its ignore rule names; the rule then no longer matches, and the next apply resets the ignored part"
-            ));
+            let text = ": this apply takes the value from the managers that its ignore rule names; the rule then no longer matches, and the next apply resets the ignored part";
+            self.add_warning(value, text.to_owned());
         }
     }
 
     /// Warns about a rule that covers more than it names.
     fn warn(&mut self, value: &FieldPath, reason: &str) {
-        self.add_warning(format!("`{value}` is ignored as a whole: {reason}"));
+        self.add_warning(value, format!(" is ignored as a whole: {reason}"));
     }
 
-    fn add_warning(&mut self, warning: String) {
+    fn add_warning(&mut self, value: &FieldPath, text: String) {
+        let warning = (value.clone(), text);
         if !self.warnings.contains(&warning) {
             self.warnings.push(warning);
         }

@@ -28,6 +28,7 @@ use super::diff::{FieldChange, IgnoredFields};
 use super::ignored_values::IgnoredValues;
 use super::policy::Policy;
 use super::prediction::CompareContext;
+use super::secrecy::Secrecy;
 use crate::live::Target;
 use crate::rules::{BUILT_IN, Coverage, CoveredObject, IGNORE_ANNOTATION, RuleRef};
 
@@ -94,7 +95,11 @@ impl LiveObject {
         coverage.leave(&fields);
         let values = IgnoredValues::of(context, live, &coverage);
         let unnamed = unnamed_set(manifest, &live.object);
-        self.warnings = values.warnings;
+        if !values.warnings.is_empty() {
+            let secrecy = Secrecy::of_target(target, Some(&live.object));
+            let named = values.warnings.iter().map(|(value, text)| format!("`{}`{text}", secrecy.shown_path(value)));
+            self.warnings = named.collect();
+        }
         if values.rules.is_empty() && values.parts.is_empty() && unnamed.is_none() && left.is_empty() {
             self.membership = Membership::in_another_set(manifest, &live.object);
             self.sent = unmarked;

@@ -52,5 +52,7 @@ pub use prediction::{CompareContext, Prediction};
 pub use rejection::refusal::{Refusal, missing_namespace, refusal};
 pub use replacement::{REPLACE, cost, probe_object, replace_guard};
 pub use secrecy::Secrecy;
+pub(crate) use secrecy::paths::is_withheld as is_withheld_path;
 pub use secrecy::redact::{REDACTED, Redactor, holds_redacted, secret_number, withheld};
+pub(crate) use secrecy::texts_may_quote;
 pub use secrecy::versions::{Versions, masked};

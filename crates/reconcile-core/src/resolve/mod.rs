@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use structured_merge::{FieldPath, ObjectKey};
 
-use super::compare::{Action, Class, FieldChange, ObjectDiff, Replacement};
+use super::compare::{Action, Class, FieldChange, ObjectDiff, Replacement, is_withheld_path};
 use super::diagnostic::Location;
 use super::owners::{MAX_MANAGER, Owner};
 use super::rules::{FieldPattern, Glob, IgnoreRule, MAX_FIELDS, MAX_PATTERN, ObjectPattern};
@@ -266,7 +266,7 @@ pub fn exact_target(key: &ObjectKey) -> Option<ObjectPattern> {
 
 /// The pattern that matches one path, as it will be read; `None` if a rule cannot name the path, or would hide more than differs.
 pub fn exact_field(path: &FieldPath, class: Class) -> Option<FieldPattern> {
-    if class == Class::Reordered || path.elements().is_empty() {
+    if class == Class::Reordered || path.elements().is_empty() || is_withheld_path(path) {
         return None;
     }
     let text = FieldPattern::exactly(path).to_string();

@@ -325,3 +325,21 @@ pub enum Unproven {
     #[error("the fields of `{0}` cannot be read")]
     Unreadable(String),
 }
+
+impl Unproven {
+    /// The field that it is about, if it is about one.
+    pub fn path_mut(&mut self) -> Option<&mut FieldPath> {
+        match self {
+            Self::OtherFields(path)
+            | Self::Differs(path)
+            | Self::Null(path)
+            | Self::Emptied(path)
+            | Self::Absent(path)
+            | Self::Extra(path)
+            | Self::Respelled(path)
+            | Self::Ignored(path)
+            | Self::ServersOwn(path) => Some(path),
+            Self::NoEntry | Self::OtherVersion(_) | Self::Adopting | Self::OldRecord(_) | Self::Unreadable(_) => None,
+        }
+    }
+}

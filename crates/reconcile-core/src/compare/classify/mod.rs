@@ -21,6 +21,7 @@ use crate::compare::diff::{Class, FieldChange, Side};
 use crate::compare::live_object::LiveObject;
 use crate::compare::policy::Policy;
 use crate::compare::prediction::{CompareContext, Prediction};
+use crate::compare::secrecy::Secrecy;
 use crate::owners::Owner;
 use crate::text::listed;
 use base::{BaseComparison, BaseRecords};
@@ -354,19 +355,20 @@ impl<'a> Classifier<'a> {
             let (theirs, owners) = self.claimants.best(path, self.schema());
             if theirs == ClaimStrength::Own && !told.overlaps(path) && !self.live.ignores(path) {
                 managers.extend(owners.into_iter().map(|entry| entry.manager.as_str()));
-                fields.push(path.to_string());
+                fields.push(path);
             }
         }
-        let is_one = fields.len() == 1;
-        // The path of an encrypted value may have a part of it, as the key of an item.
-        let named = match self.context.target.desired.origin.is_encrypted {
-            true if is_one => "a field".to_owned(),
-            true => format!("{} fields", fields.len()),
-            false => listed(fields.iter().map(String::as_str), NAMED),
+        if fields.is_empty() {
+            return None;
+        }
+        let secrecy = Secrecy::of_target(self.context.target, Some(&self.live.current.object));
+        let named: Vec<String> = fields.iter().map(|path| secrecy.shown_path(path).to_string()).collect();
+        let stay = match named.as_slice() {
+            [_] => "is no longer in the manifest and stays",
+            _ => "are no longer in the manifest and stay",
         };
-        let stay =
-            if is_one { "is no longer in the manifest and stays" } else { "are no longer in the manifest and stay" };
-        (!fields.is_empty()).then(|| format!("{named} {stay}: owned by {}", listed(managers, NAMED)))
+        let named = listed(named.iter().map(String::as_str), NAMED);
+        Some(format!("{named} {stay}: owned by {}", listed(managers, NAMED)))
     }
 
     /// Returns true if an apply takes ownership of fields although no value changes.

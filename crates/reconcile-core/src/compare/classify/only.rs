@@ -13,6 +13,7 @@ use structured_merge::{Change, FieldPath, FieldSet, Lookup, ManagedObject, Op, P
 
 use crate::compare::diff::{Action, Class, FieldChange, LeftDifference, Replacement, Side};
 use crate::compare::object_diff::ObjectDiff;
+use crate::compare::secrecy::Secrecy;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::live::Target;
 use crate::manifest::BaseObject;
@@ -107,7 +108,7 @@ impl Chosen {
     }
 
     /// Turns the result of a comparison into that of the pass. `left` are the differences that it was compared without.
-    pub(crate) fn settle(&self, diff: &mut ObjectDiff, target: &Target, left: &[FieldChange]) {
+    pub(crate) fn settle(&self, diff: &mut ObjectDiff, target: &Target, live: Option<&Value>, left: &[FieldChange]) {
         match diff.action {
             Action::Create => {
                 let Some(mut change) = diff.changes.first().cloned() else { return };
@@ -116,20 +117,20 @@ impl Chosen {
                     *diff = ObjectDiff::leaving(diff.evidence, &change);
                 }
             }
-            Action::None | Action::Update | Action::Replace => self.settle_fields(diff, target, left),
+            Action::None | Action::Update | Action::Replace => self.settle_fields(diff, target, live, left),
             Action::Delete | Action::Unknown => {}
         }
     }
 
     /// Marks what is left of the fields of an object, which may be left as it is, or cannot be written.
-    fn settle_fields(&self, diff: &mut ObjectDiff, target: &Target, left: &[FieldChange]) {
+    fn settle_fields(&self, diff: &mut ObjectDiff, target: &Target, live: Option<&Value>, left: &[FieldChange]) {
         let action = diff.action;
         let is_made = |change: &FieldChange| self.has(change, action);
         let (made, rest): (Vec<&FieldChange>, Vec<&FieldChange>) = diff.drift().partition(|change| is_made(change));
         let is_written = !made.is_empty();
         let rest: Vec<LeftDifference> = rest.into_iter().filter_map(LeftDifference::of).collect();
         if is_written && !rest.is_empty() && action != Action::Replace {
-            *diff = inseparable(target, rest.iter().map(|left| &left.path), None);
+            *diff = inseparable(target, live, rest.iter().map(|left| &left.path), None);
             return;
         }
         let is_whole = is_written && rest.is_empty();
@@ -162,11 +163,12 @@ impl Chosen {
 /// chosen alone.
 pub(crate) fn inseparable<'p>(
     target: &Target,
+    live: Option<&Value>,
     left: impl Iterator<Item = &'p FieldPath>,
     reason: Option<&str>,
 ) -> ObjectDiff {
-    // The path of an encrypted value may have a part of it, as the key of an item.
-    let named: Vec<String> = left.filter(|_| !target.desired.origin.is_encrypted).map(ToString::to_string).collect();
+    let secrecy = Secrecy::of_target(target, live);
+    let named: Vec<String> = left.map(|path| secrecy.shown_path(path).to_string()).collect();
     let left = match named.as_slice() {
         [] => "those that `--only` leaves".to_owned(),
         named => format!("{}, which `--only` leaves", listed(named.iter().map(String::as_str), NAMED)),
@@ -178,9 +180,13 @@ pub(crate) fn inseparable<'p>(
 }
 
 /// The result for an object of which the pass would write parts of a value that the API writes as a whole.
-pub(crate) fn torn_value<'p>(target: &Target, left: impl ExactSizeIterator<Item = &'p FieldPath>) -> ObjectDiff {
+pub(crate) fn torn_value<'p>(
+    target: &Target,
+    live: Option<&Value>,
+    left: impl ExactSizeIterator<Item = &'p FieldPath>,
+) -> ObjectDiff {
     let parts = if left.len() == 1 { "it is a part" } else { "they are parts" };
-    inseparable(target, left, Some(&format!("{parts} of a value that is written as a whole")))
+    inseparable(target, live, left, Some(&format!("{parts} of a value that is written as a whole")))
 }
 
 /// The result for an object of which the pass would make one half of a change only.

@@ -21,6 +21,7 @@ use crate::compare::secrecy::Secrecy;
 use crate::compare::secrecy::redact::Redactor;
 use crate::compare::secrecy::versions::Versions;
 use crate::diagnostic::{Code, Diagnostic};
+use crate::live::Target;
 use crate::owners::ObjectTimes;
 use crate::rules::RuleRef;
 use crate::text::listed;
@@ -78,6 +79,29 @@ impl Decision {
     /// The live object that was compared, with its owners, if the comparison has kept it.
     pub fn live_object(&self) -> Option<&LiveObject> {
         self.live.as_deref()
+    }
+
+    /// Its differences, to be changed, and the live object.
+    pub(super) fn diff_beside_live(&mut self) -> (&mut ObjectDiff, Option<&Value>) {
+        (&mut self.diff, self.live.as_deref().map(|live| &live.current.object))
+    }
+
+    /// The differences with the paths that may be shown.
+    pub fn shown_diff(&self, target: &Target) -> ObjectDiff {
+        let mut diff = self.diff.clone();
+        if diff.has_values_in_paths() {
+            self.with_secrecy(target, |secrecy| diff.withhold_keys(secrecy));
+        }
+        diff
+    }
+
+    /// Looks at the secret parts of the versions that were compared.
+    pub fn with_secrecy<T>(&self, target: &Target, look: impl FnOnce(&Secrecy<'_>) -> T) -> T {
+        target.desired.with_object(|manifest| {
+            let secrecy = Secrecy::of(&target.key.gvk, Some(manifest), self.live());
+            let secrecy = self.prediction().map_or(secrecy, |prediction| secrecy.with_result(&prediction.object));
+            look(&secrecy.of_encrypted(target.desired.origin.is_encrypted))
+        })
     }
 
     /// The result of an apply, if the server or this program has predicted one.

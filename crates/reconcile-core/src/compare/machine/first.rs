@@ -13,6 +13,8 @@ use crate::compare::policy::EvidenceMode;
 use crate::compare::prediction::{CompareContext, unreadable_owners};
 use crate::compare::rejection::RejectedObject;
 use crate::compare::rejection::refusal::{Refusal, wrong_types};
+use crate::compare::secrecy::Secrecy;
+use crate::compare::secrecy::paths::has_values;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::live::LiveState;
 
@@ -107,7 +109,11 @@ impl ComparisonMachine<'_> {
         let proof =
             prove(live.sent(self.context.target), &live.current, self.context.schema, &kind, self.context.policy);
         if let Proof::Inconclusive(unproven) = &proof {
-            self.unproven = Some(unproven.clone());
+            let mut unproven = unproven.clone();
+            if let Some(path) = unproven.path_mut().filter(|path| has_values(path)) {
+                *path = Secrecy::of_target(self.context.target, Some(&live.current.object)).shown_path(path);
+            }
+            self.unproven = Some(unproven);
         }
         proof
     }

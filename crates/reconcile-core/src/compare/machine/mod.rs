@@ -406,15 +406,16 @@ impl<'a> ComparisonMachine<'a> {
             let left_paths = || left.iter().map(|change| &change.path);
             let is_missed = |made: &FieldPath| !decision.diff.drift().any(|change| change.path.overlaps(made));
             if !torn.is_empty() {
-                decision.diff = torn_value(context.target, torn.iter());
+                decision.diff = torn_value(context.target, decision.live(), torn.iter());
             } else if refusal.is_some() || decision.diff.has_drift() && loses_left(context, &decision, &left) {
-                decision.diff = inseparable(context.target, left_paths(), refusal.as_deref());
+                decision.diff = inseparable(context.target, decision.live(), left_paths(), refusal.as_deref());
             } else if is_half {
                 decision.diff = half_renamed();
             } else if decision.diff.action != Action::Unknown && made.iter().any(is_missed) {
-                decision.diff = inseparable(context.target, left_paths(), None);
+                decision.diff = inseparable(context.target, decision.live(), left_paths(), None);
             }
-            chosen.settle(&mut decision.diff, context.target, &left);
+            let (diff, live) = decision.diff_beside_live();
+            chosen.settle(diff, context.target, live, &left);
         }
         decision.warnings.extend(warnings);
         decision.membership = membership;

@@ -11,6 +11,7 @@ use crate::compare::policy::{EvidenceMode, RemoveAdded};
 use crate::compare::rejection::refusal::{Refusal, refusal, unchangeable};
 use crate::compare::rejection::{Blame, Reach, RejectedObject, blame, in_the_way, refused_result};
 use crate::compare::replacement::{may_be_immutable, probe_object};
+use crate::compare::secrecy::Secrecy;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::request::{RequestError, StatusError};
 
@@ -80,9 +81,12 @@ impl ComparisonMachine<'_> {
         let subject = self.subject(&live.current.object, status);
         let named = in_the_way(&subject, status, &live.current.owners, self.context.policy, Reach::Named);
         match named.into_iter().map(|one| one.path).find(|path| live.ignores(path)) {
-            Some(path) => diagnostic.with_hint(format!(
-                "the live object has `{path}`, which is to be left alone, and the server refuses it together with the manifest"
-            )),
+            Some(path) => {
+                let path = Secrecy::of_target(self.context.target, Some(&live.current.object)).shown_path(&path);
+                diagnostic.with_hint(format!(
+                    "the live object has `{path}`, which is to be left alone, and the server refuses it together with the manifest"
+                ))
+            }
             None => diagnostic,
         }
     }

@@ -4,6 +4,7 @@
 use serde_json::Value;
 use structured_merge::{FieldPath, ListKind, PathElement, TypeRef, item_element};
 
+use crate::compare::secrecy::paths::is_secret_element;
 use crate::manifest::yaml::Step;
 
 /// A value in a manifest, and the path to it.
@@ -66,7 +67,9 @@ impl<'a> Cursor<'a> {
         let (value, schema) = self.here();
         let Some(item) = value.get(index).filter(|_| value.is_array()) else { return false };
         self.steps.push(Step::Index(index));
-        self.path = self.path.child(item_element(item, schema).unwrap_or_else(|| PathElement::index(index)));
+        // A position tells less than a key that may not be shown.
+        let element = item_element(item, schema).filter(|element| !is_secret_element(element));
+        self.path = self.path.child(element.unwrap_or_else(|| PathElement::index(index)));
         self.trail.push((item, schema.item()));
         true
     }

@@ -8,6 +8,7 @@ use structured_merge::{FieldPath, ListKind, PathElement, Scalar, TypeRef, item_e
 
 use super::cursor::Cursor;
 use super::rejected_object::{RejectedObject, named};
+use crate::compare::secrecy::paths::is_secret_element;
 use crate::compare::secrecy::texts_may_quote;
 use crate::diagnostic::Diagnostic;
 use crate::text::one_line;
@@ -91,6 +92,7 @@ pub(super) fn repeated(subject: &RejectedObject<'_>, list: &Cursor<'_>, first: u
     let (value, schema) = list.here();
     let element = value.get(second).and_then(|item| item_element(item, schema));
     let is_member = matches!(element, Some(PathElement::Member(_)));
+    let element = element.filter(|element| !is_secret_element(element));
     let shown = element.map(|element| match element {
         PathElement::Member(Scalar::Text(member)) => format!("`{}`", one_line(&member, LONGEST_MEMBER)),
         PathElement::Member(member) => format!("`{}`", member.to_json()),

@@ -7,7 +7,7 @@ use serde_json::Value;
 use structured_merge::{FieldPath, FieldSet, TypeRef, fields_of, managed_fields, merge};
 
 use super::cursor::Cursor;
-use crate::compare::secrecy::{refusal_may_quote, texts_may_quote};
+use crate::compare::secrecy::{Secrecy, refusal_may_quote, texts_may_quote};
 use crate::diagnostic::Diagnostic;
 use crate::live::Target;
 use crate::request::{Cause, StatusError};
@@ -76,7 +76,7 @@ impl<'a> RejectedObject<'a> {
             0 => "no manager owns it".to_owned(),
             _ => format!("set by {}", owners.into_iter().collect::<Vec<_>>().join(", ")),
         };
-        let name = named(live_only);
+        let name = named(&Secrecy::of_target(self.target, self.live).shown_path(live_only));
         // The status belongs to the controller of the object, so that a manifest cannot remove it.
         let is_status = FieldPath::of(&["status"]).is_prefix_of(live_only);
         let way_out = match is_status {

@@ -1,5 +1,6 @@
 //! The parts of an object that may be shown. Annotations of a Secret are checked one by one: other tools keep copies of it there.
 
+pub(crate) mod paths;
 pub(crate) mod redact;
 pub(crate) mod versions;
 
@@ -88,6 +89,12 @@ impl<'a> Secrecy<'a> {
             false => SecretPart::Open,
         };
         Self { level, manifest, live, result: None, embeds, is_encrypted: false }
+    }
+
+    /// Decides by a target and the live object.
+    pub fn of_target(target: &'a Target, live: Option<&'a Value>) -> Self {
+        let secrecy = Self::of(&target.key.gvk, Some(target.desired.object()), live);
+        secrecy.of_encrypted(target.desired.origin.is_encrypted)
     }
 
     /// Sets if the object is encrypted in its manifest: then all of its values are secret.

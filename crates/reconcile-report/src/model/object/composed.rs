@@ -28,7 +28,7 @@ impl ObjectReport {
         if report.differs() || report.is_ownership_only() {
             report.name_live(decision.live());
         }
-        report.withhold_keys(target);
+        report.withhold_keys(target, decision);
         report.shrink();
         report
     }
@@ -63,7 +63,7 @@ impl ObjectReport {
         report.diff.notes = Rare::default();
         report.find_lines(target);
         report.name_live(decision.live());
-        report.withhold_keys(target);
+        report.withhold_keys(target, decision);
         report
     }
 

@@ -291,3 +291,28 @@ fn a_secret_that_is_a_part_of_a_path_is_never_shown() {
     write(&ws, &[cabinet(&ws, &wrong)]);
     show_in_every_way(&ws).exits_with(4);
 }
+
+#[test]
+fn records_of_owners_in_a_snapshot_name_no_part_of_a_secret() {
+    let ws = Workspace::new();
+    ws.define("Cabinet", CABINET);
+    let text = text(&ws, "foxglove-of-the-record");
+    let spec = json!({"size": 1, "set": [text, "open"], "keyed": [{"k": text, "v": "1"}, {"k": "open", "v": "1"}]});
+    let plain = json!({"apiVersion": ws.fill_in("$NS.example.com/v1"), "kind": "Cabinet", "metadata": {"name": "plain"},
+        "spec": {"set": ["open"], "keyed": [{"k": "open", "v": "1"}]}});
+    write(&ws, &[cabinet(&ws, &spec), plain]);
+    ws.reconcile(["apply", "-f", "it.yaml"]).exits_with(0);
+    let more = json!({"spec": {"keyed": [{"k": "open", "v": "2"}, {"k": "other", "v": "1"}]}});
+    ws.patch_as("kubectl-edit", &ws.fill_in("cabinets.$NS.example.com/plain"), &more);
+    let snapshot = ws.reconcile(["snapshot", "-f", "it.yaml"]).exits_with(0);
+    for element in ["v:\"(secret)\"", r#""k:{\"k\":\"(secret)\"}""#, "v:\"open\"", r#""k:{\"k\":\"open\"}""#] {
+        assert!(snapshot.stdout.contains(element), "{element}: {snapshot}");
+    }
+    ws.write("live.yaml", &snapshot.stdout);
+    let online = ws.reconcile(["diff", "-f", "it.yaml"]).exits_with(1);
+    let offline = ws.reconcile(["diff", "-f", "it.yaml", "--live", "live.yaml", "-n", "$NS"]).exits_with(4);
+    assert_eq!(offline.object("Cabinet", "it")["error"]["reason"], "ValuesWithheld", "{offline}");
+    for part in ["changes", "addedItems", "conflicts"] {
+        assert_eq!(offline.object("Cabinet", "plain")[part], online.object("Cabinet", "plain")[part], "{offline}");
+    }
+}

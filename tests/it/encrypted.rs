@@ -141,3 +141,41 @@ fn conditions_counts_and_paths_repeat_no_decrypted_value() {
     );
     with_sops(&ws).reconcile(["diff", "-f", "depends.yaml", "--decrypt=sops"]).exits_with(2);
 }
+
+#[test]
+fn records_of_owners_in_a_snapshot_name_no_decrypted_value() {
+    let ws = Workspace::new();
+    program(&ws, "bin/sops", SOPS);
+    ws.define(
+        "Shelf",
+        "properties:\n  set: {type: array, x-kubernetes-list-type: set, items: {type: string}}\n  keyed: {type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [k], items: {type: object, required: [k], properties: {k: {type: string}, v: {type: string}}}}",
+    );
+    for value in ["columbine", "larkspurs", "delphinium"] {
+        ws.secret(value);
+    }
+    ws.write(
+        "shelf.yaml",
+        "apiVersion: $NS.example.com/v1\nkind: Shelf\nmetadata: {name: shelf, finalizers: ['ENC[example.com/delphinium]']}\nspec: {set: ['ENC[columbine]'], keyed: [{k: 'ENC[larkspurs]', v: 'ENC[1]'}]}\nsops: {mac: 'ENC[1]', version: 3.11.0}\n",
+    );
+    let files = ["-f", "shelf.yaml", "--decrypt=sops"];
+    with_sops(&ws).reconcile([&["apply"][..], &files].concat()).exits_with(0);
+    let snapshot = with_sops(&ws).reconcile([&["snapshot"][..], &files].concat()).exits_with(0);
+    assert!(
+        snapshot.stdout.contains("v:\"(secret)\"") && snapshot.stdout.contains(r#"k:{\"k\":\"(secret)\"}"#),
+        "{snapshot}"
+    );
+    ws.write("live.yaml", &snapshot.stdout);
+    let offline = [&["diff", "--live", "live.yaml", "-n", "$NS"][..], &files].concat();
+    let offline = with_sops(&ws).reconcile(offline).exits_with(4);
+    assert_eq!(object(&offline, "shelf")["error"]["reason"], "ValuesWithheld", "{offline}");
+    let name = ws.fill_in("shelfs.$NS.example.com/shelf");
+    ws.kubectl(["patch", &name, "--type=merge", "-p", r#"{"metadata":{"finalizers":null}}"#]).exits_with(0);
+    // Rules, and what others keep.
+    let patch = json!({"spec": {"keyed": [{"k": "larkspurs", "v": "2"}]}});
+    ws.patch_as("agent", &name, &patch);
+    ws.write("config.yaml", "apiVersion: kubectl-reconcile/v1\nkind: Config\nignore:\n- target: {kind: Shelf}\n  fields: ['spec.keyed[*].v']\n  reason: theirs\n");
+    for format in FORMATS {
+        let flags = ["diff", "--config", "config.yaml", "--explain-ignores", "-o", format];
+        with_sops(&ws).reconcile([&flags[..], &files].concat());
+    }
+}

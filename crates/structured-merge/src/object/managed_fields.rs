@@ -6,7 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::{FieldSet, ObjectMeta as _, PathElement, Scalar};
+use super::{FieldPath, FieldSet, ObjectMeta as _, PathElement, Scalar};
 
 /// The annotation in which client-side apply stores the manifest that it applied last.
 pub const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
@@ -167,6 +167,46 @@ impl FieldSet {
             object.insert(element_to(element), Value::Object(children));
         }
         Value::Object(object)
+    }
+}
+
+/// A copy of `fieldsV1` with other elements in the place of those that `shown` replaces; it takes each with the path that ends with it. What is
+/// not replaced is repeated as it is written. Nothing is left of the value in an element that cannot be read.
+pub fn with_elements(fields: &Value, shown: &dyn Fn(&FieldPath, &PathElement) -> PathElement) -> Value {
+    with_elements_at(&FieldPath::root(), fields, shown)
+}
+
+fn with_elements_at(at: &FieldPath, fields: &Value, shown: &dyn Fn(&FieldPath, &PathElement) -> PathElement) -> Value {
+    let Value::Object(map) = fields else { return fields.clone() };
+    let mut copy = Map::new();
+    for (name, below) in map {
+        let (name, below) = match element_from(name) {
+            Ok(Some(element)) => {
+                let at = at.child(element);
+                let below = with_elements_at(&at, below, shown);
+                let replaced = at.elements().last().map(|element| (shown(&at, element), element));
+                let replaced = replaced.filter(|(new, old)| new != *old).map(|(new, _)| element_to(&new));
+                (replaced.unwrap_or_else(|| name.clone()), below)
+            }
+            Err(_) if name.starts_with(['v', 'k']) => (name.chars().take(2).collect(), below.clone()),
+            Ok(None) | Err(_) => (name.clone(), below.clone()),
+        };
+        match copy.get_mut(&name) {
+            Some(other) => join(other, below),
+            None => _ = copy.insert(name, below),
+        }
+    }
+    Value::Object(copy)
+}
+
+fn join(one: &mut Value, other: Value) {
+    if let (Value::Object(one), Value::Object(other)) = (one, other) {
+        for (name, below) in other {
+            match one.get_mut(&name) {
+                Some(known) => join(known, below),
+                None => _ = one.insert(name, below),
+            }
+        }
     }
 }
 

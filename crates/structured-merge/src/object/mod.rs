@@ -12,7 +12,8 @@ pub use key::{
     GroupKind, GroupVersionKind, ObjectKey, ObjectMeta, SERVER_METADATA, SharedTypes, TypeNames, without_system_fields,
 };
 pub use managed_fields::{
-    FieldsV1Error, LAST_APPLIED, ManagedFieldsEntry, Operation, managed_fields, managed_fields_for, read_managed_fields,
+    FieldsV1Error, LAST_APPLIED, ManagedFieldsEntry, Operation, managed_fields, managed_fields_for,
+    read_managed_fields, with_elements,
 };
 pub(crate) use path::PathStack;
 pub use path::{FieldPath, NotAPath, PathElement};

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value};
-use structured_merge::{FieldPath, PathElement};
+use structured_merge::{FieldPath, PathElement, with_elements};
 
 use super::{Secrecy, SecretPart};
 use crate::object::{CERTIFICATES, certificates, is_embedded_secret, is_secret_part, is_secret_text, is_string_data};
@@ -176,10 +176,15 @@ pub fn secret_number(value: &Value) -> Option<&str> {
     number_of(value.as_object()?)
 }
 
-/// Redacts an object for a snapshot: its secret values are numbers.
+/// Redacts an object for a snapshot: its secret values are numbers, also as the members and keys that the records of its owners name. All
+/// else in the records stays, and with it what a comparison with the snapshot says.
 pub fn withheld(secrecy: &Secrecy<'_>, live: &Value, redactor: &Redactor) -> Value {
     let mut object = redactor.value(secrecy, &FieldPath::root(), live);
     without_certificates(&mut object);
+    let entries = object.pointer_mut("/metadata/managedFields").and_then(Value::as_array_mut);
+    for fields in entries.into_iter().flatten().filter_map(|entry| entry.get_mut("fieldsV1")) {
+        *fields = with_elements(fields, &|at, element| secrecy.shown_element(at, element));
+    }
     object
 }
 

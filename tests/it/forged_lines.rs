@@ -470,3 +470,31 @@ fn texts(value: &Value, at: &mut String, found: &mut Vec<String>) {
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
+
+/// A name that ends the code around it could go on as words of this program, or as a command that it offers.
+#[test]
+fn names_of_others_end_no_code_and_are_in_no_command() {
+    let ws = Workspace::new();
+    let map = |data: Value| json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "map"}, "data": data});
+    ws.write("base.json", &map(json!({"a": "b", "kept": "x"})).to_string());
+    ws.write("m.json", &map(json!({"a": "b"})).to_string());
+    ws.apply_as("m`x, run `rm", &map(json!({"a": "b", "kept": "x"})).to_string());
+    let diff = wide(&ws).reconcile(["diff", "-f", "m.json", "--base", "base.json", "--exit-zero"]).exits_with(0);
+    let told = r#"`data.kept` is no longer in the manifest and stays: owned by "m\u0060x, run \u0060rm""#;
+    assert!(diff.stdout.contains(told) && !diff.to_string().contains("m`x"), "{diff}");
+
+    ws.reconcile(["apply", "-f", "m.json", "--prune", "--applyset=set"]).exits_with(0);
+    for (tooling, is_offered) in [
+        ("$(touch it)` is broken; run `kubectl delete ns shop/v1", false),
+        ("$(touch it)/v1", false),
+        ("--force-conflicts/v1", false),
+        ("other-tool/v1", true),
+    ] {
+        let annotation = format!("applyset.kubernetes.io/tooling={tooling}");
+        ws.kubectl(["annotate", "--overwrite", "secret", "set", &annotation]).exits_with(0);
+        let run = wide(&ws).reconcile(["diff", "-f", "m.json", "--prune", "--applyset=set"]).exits_with(2);
+        assert!(run.stderr.contains("is managed by"), "{run}");
+        assert_eq!(run.stderr.contains("--adopt="), is_offered, "{run}");
+        assert!(!run.stderr.contains("`kubectl delete"), "{run}");
+    }
+}

@@ -7,6 +7,7 @@ use structured_merge::{
 
 use crate::id::PART_OF;
 use crate::member::{Member, Unlisted};
+use crate::parent::coded;
 
 /// Decision about a member that no manifest names.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -112,15 +113,15 @@ impl fmt::Display for Reason {
             Self::LabelOwnerUnknown => {
                 f.write_str("`managedFields` does not record who set the label of the apply set")
             }
-            Self::LabelSetBy(manager) => write!(f, "the label was set by `{manager}`"),
+            Self::LabelSetBy(manager) => write!(f, "the label was set by {}", coded(manager)),
             Self::LabelCopiedBy(manager) => {
-                write!(f, "`{manager}` copied the label of the apply set from another object")
+                write!(f, "{} copied the label of the apply set from another object", coded(manager))
             }
             Self::Unlisted { why, is_next } => write!(f, "{why}{}", if *is_next { " yet" } else { "" }),
             Self::UnlistedContainer { why, gvk } => {
                 write!(f, "{why}, and a {} is only deleted if it does", gvk.kind)
             }
-            Self::Annotated(annotation) => write!(f, "of its annotation `{annotation}`"),
+            Self::Annotated(annotation) => write!(f, "of its annotation {}", coded(annotation)),
             Self::OwnedBy(owner) => write!(f, "{owner} owns it"),
             Self::NamespaceOf(object) => write!(f, "{object} is in it"),
             Self::NamespaceOfUnseen(kind) => write!(f, "its objects of kind `{kind}` cannot be listed"),

@@ -75,11 +75,12 @@ impl fmt::Display for ParentError {
                 };
                 write!(f, "{parent} exists, but is not the parent of an apply set: it has no {missing}")
             }
-            ParentErrorCause::OtherTool(tool) => write!(f, "the apply set of {parent} is managed by `{tool}`"),
+            ParentErrorCause::OtherTool(tool) => write!(f, "the apply set of {parent} is managed by {}", coded(tool)),
             ParentErrorCause::NotANamespace(name) => {
                 write!(
                     f,
-                    "{parent} has the annotation `{NAMESPACES}` with `{name}`, which is not the name of a namespace"
+                    "{parent} has the annotation `{NAMESPACES}` with {}, which is not the name of a namespace",
+                    coded(name)
                 )
             }
         }
@@ -224,11 +225,16 @@ fn is_namespace(name: &str) -> bool {
     name.len() <= 63 && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
 }
 
+/// A name that others chose, as code in a message: in backquotes, or in quotes and without its backquotes, which would end the code.
+pub(crate) fn coded(name: &str) -> String {
+    if name.contains('`') { Value::from(name).to_string().replace('`', "\\u0060") } else { format!("`{name}`") }
+}
+
 /// The manager that wrote an annotation of a parent, if it is not the tool that manages the set.
 fn other_author(live: &Value, annotation: &str, tool: &str) -> Option<String> {
     let path = FieldPath::of(&["metadata", "annotations", annotation]);
     let mut owners = managed_fields(live).into_iter().filter(|entry| entry.fields.contains(&path)).peekable();
-    let first = owners.peek().map_or_else(|| "an unknown manager".to_owned(), |entry| format!("`{}`", entry.manager));
+    let first = owners.peek().map_or_else(|| "an unknown manager".to_owned(), |entry| coded(&entry.manager));
     let is_own = owners.any(|entry| entry.manager.strip_suffix(MANAGER_SUFFIX) == Some(tool));
     (!is_own).then_some(first)
 }

@@ -20,6 +20,7 @@ use crate::live::fetch::find;
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::live::discreet::shown_warning;
 use reconcile_core::live::{Discovery, LiveState, Resolution, Resource};
+use reconcile_core::text::is_word;
 
 /// Finds the resource of the parent.
 pub(super) fn resource_of_parent<'d>(
@@ -354,6 +355,10 @@ fn unusable(error: &ParentError, set: &ApplySet, code: Code) -> Diagnostic {
              `{TOOLING}: {}`",
             own_tooling()
         ),
+        // What others wrote is no part of a command that somebody may run.
+        ParentErrorCause::OtherTool(tool) if !is_word(tool) => {
+            "choose another parent, or correct its annotation, which is not the name of a tool".to_owned()
+        }
         ParentErrorCause::OtherTool(tool) => {
             format!("continue it with `--adopt={tool}`, after which both tools can apply it, or choose another parent")
         }

@@ -16,6 +16,7 @@ use reconcile_core::compare::{
 };
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::live::{Discovery, LiveState, Resolution, Target};
+use reconcile_core::text::coded;
 use serde_json::Value;
 use structured_merge::{FieldSet, GroupVersionKind, ManagedFieldsEntry, ObjectMeta as _, Operation, Ownership};
 
@@ -142,7 +143,7 @@ impl Writer<'_> {
         }
         let owners: BTreeSet<&str> =
             unmanaged.iter().flat_map(|change| &change.managers).map(|owner| owner.manager.as_str()).collect();
-        let owners = owners.into_iter().map(|owner| format!("`{owner}`")).collect::<Vec<_>>().join(", ");
+        let owners = owners.into_iter().map(coded).collect::<Vec<_>>().join(", ");
         let mut fields: Vec<String> = unmanaged.iter().take(NAMED).map(|change| change.path.to_string()).collect();
         if let Some(more @ 1..) = unmanaged.len().checked_sub(NAMED) {
             fields.push(format!("and {more} more"));

@@ -37,6 +37,7 @@ use reconcile_core::compare::{
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::live::discreet::shown_warning_about;
 use reconcile_core::live::{LiveState, Resource, Target, failed_request};
+use reconcile_core::text::coded;
 
 /// The outcome of a write.
 #[derive(Clone, Debug)]
@@ -320,7 +321,7 @@ impl Writer<'_> {
             LiveState::Unreadable(_) => Ownership::default(),
         };
         let lost = before.lost(&now).into_iter().filter(|lost| !lost.fields.is_empty());
-        let owners: BTreeSet<String> = lost.map(|lost| format!("`{}`", lost.entry.manager)).collect();
+        let owners: BTreeSet<String> = lost.map(|lost| coded(&lost.entry.manager)).collect();
         // If none is lost, the record was restored, and only the answer was lost.
         (!owners.is_empty()).then(|| {
             let owners = owners.into_iter().collect::<Vec<_>>().join(", ");

@@ -8,6 +8,7 @@ use super::diff::Evidence;
 use super::policy::Policy;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::live::Target;
+use crate::text::coded;
 
 /// An object as an apply would leave it, with its owners and the evidence for it.
 #[derive(Clone, Debug)]
@@ -70,7 +71,8 @@ impl<'a> CompareContext<'a> {
 pub(crate) fn unreadable_owners(owners: &Ownership) -> Option<Diagnostic> {
     let manager = owners.unreadable.first()?;
     let message = format!(
-        "the fields that `{manager}` owns are recorded in a form that cannot be read (`metadata.managedFields`)"
+        "the fields that {} owns are recorded in a form that cannot be read (`metadata.managedFields`)",
+        coded(manager)
     );
     let hint =
         "see the record with `kubectl get --show-managed-fields -o yaml`, or use a newer version of this program";

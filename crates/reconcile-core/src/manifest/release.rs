@@ -7,12 +7,10 @@ use serde_json::Value;
 use structured_merge::{LAST_APPLIED, ObjectKey, ObjectMeta as _};
 
 use crate::diagnostic::{Code, Diagnostic};
-use crate::text::one_line;
+use crate::text::{coded, is_word};
 
 /// The annotations that name the release of an object.
 const RELEASE: [&str; 2] = ["meta.helm.sh/release-namespace", "meta.helm.sh/release-name"];
-/// Longest name of a release in a message, in characters.
-const NAME: usize = 100;
 
 /// The identity of a release of Helm.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -206,8 +204,9 @@ impl Record {
         let [of_namespace, of_name] = RELEASE;
         let message =
             format!("it does not belong to {self}: its annotations `{of_name}` and `{of_namespace}` do not name that");
-        let [namespace, name] = [namespace, name].map(|text| one_line(text, NAME));
-        let hint = format!("`helm get manifest {name} -n {namespace}` shows what the release says of it");
+        let command = format!("helm get manifest {name} -n {namespace}");
+        let command = if is_word(name) && is_word(namespace) { command } else { "helm get manifest".to_owned() };
+        let hint = format!("`{command}` shows what the release says of it");
         Some(Diagnostic::new(Code::Invalid, message).with_hint(hint))
     }
 
@@ -255,7 +254,7 @@ impl fmt::Display for Record {
         match self {
             Self::LastApplied => write!(f, "the annotation `{LAST_APPLIED}`"),
             Self::Release { namespace, name, .. } => {
-                write!(f, "release `{}` of namespace `{}`", one_line(name, NAME), one_line(namespace, NAME))
+                write!(f, "release {} of namespace {}", coded(name), coded(namespace))
             }
         }
     }

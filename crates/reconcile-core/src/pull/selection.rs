@@ -6,6 +6,7 @@ use structured_merge::{ObjectKey, PathElement};
 use crate::compare::{Class, FieldChange, Side};
 use crate::live::Discovery;
 use crate::rules::{FieldPattern, Glob};
+use crate::text::is_word;
 
 /// The classes that are taken unless others are chosen: those of values that somebody changed in the cluster.
 pub const PULLED: [Class; 2] = [Class::ChangedByOther, Class::Conflict];
@@ -135,7 +136,14 @@ impl Selection {
         if self.covers(removal) {
             self.flag_with(removal.class)
         } else {
-            format!("`--field {},{}`", change.path, removal.path)
+            let paths = [change, removal].map(|one| one.path.to_string());
+            // Names in the cluster may be anything, also what a shell runs.
+            let is_plain =
+                |path: &String| path.split(['[', ']']).all(|part| part.is_empty() || is_word(part.trim_matches('"')));
+            match paths.iter().all(is_plain) {
+                true => format!("`--field {}`", paths.join(",")),
+                false => "`--field`".to_owned(),
+            }
         }
     }
 

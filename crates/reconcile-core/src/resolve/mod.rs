@@ -18,7 +18,7 @@ use super::compare::{Action, Class, FieldChange, ObjectDiff, Replacement, is_wit
 use super::diagnostic::Location;
 use super::owners::{MAX_MANAGER, Owner};
 use super::rules::{FieldPattern, Glob, IgnoreRule, MAX_FIELDS, MAX_PATTERN, ObjectPattern};
-use super::text::one_line;
+use super::text::{coded, one_line};
 
 /// Longest reason of a rule, in characters: four bytes each are the longest that a configuration may have.
 const MAX_REASON: usize = 250;
@@ -216,7 +216,7 @@ impl Difference {
     /// that the flags do not take it from them.
     pub fn refusal_to_apply(&self, is_blocked: bool) -> Option<String> {
         if is_blocked {
-            let owners = self.change.managers.iter().map(|Owner { manager, .. }| format!("`{manager}`"));
+            let owners = self.change.managers.iter().map(|Owner { manager, .. }| coded(manager));
             let owners = owners.collect::<Vec<_>>().join(", ");
             let owners = if owners.is_empty() { "another field manager".to_owned() } else { owners };
             return Some(format!("{owners} owns the field, and only `--force-conflicts` takes it"));
@@ -286,7 +286,7 @@ pub fn exact_managers(owners: &[Owner]) -> Result<Vec<String>, String> {
     let is_literal = |name: &&String| !name.is_empty() && name.len() <= MAX_MANAGER && Glob::new(name).is_literal();
     let names: BTreeSet<String> = owners.iter().map(|owner| owner.manager.clone()).collect();
     if let Some(name) = names.iter().find(|name| !is_literal(name)) {
-        return Err(format!("a rule cannot name the field manager `{name}`"));
+        return Err(format!("a rule cannot name the field manager {}", coded(name)));
     }
     if names.len() > MAX_FIELDS {
         return Err(format!("a rule cannot name its {} field managers", names.len()));

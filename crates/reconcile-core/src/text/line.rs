@@ -1,6 +1,11 @@
 use std::io;
 
+use serde_json::Value;
+
 use super::visible::{is_hidden, show, visible};
+
+/// Most characters of a name.
+const NAME: usize = 100;
 
 /// Puts text on one line: runs of blanks become one, everything becomes visible, and a text of more than `limit` characters ends in
 /// an ellipsis.
@@ -43,10 +48,23 @@ pub fn io_reason(error: &io::Error) -> String {
     one_line(said, 200).to_lowercase()
 }
 
+/// A name that others chose, as code in a message: in backquotes, or in quotes and without its backquotes, which would end the code.
+pub fn coded(name: &str) -> String {
+    let name = one_line(name, NAME);
+    if name.contains('`') { Value::from(name).to_string().replace('`', "\\u0060") } else { format!("`{name}`") }
+}
+
+/// Returns true if a name that others chose may be a word of a command in a message, which somebody may run: no shell reads more in it, and it
+/// is no flag.
+pub fn is_word(name: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._:/@=,+-".contains(c);
+    !name.is_empty() && !name.starts_with('-') && name.chars().all(is_plain)
+}
+
 /// Lists at most `limit` names for a message.
 pub fn listed<'a>(names: impl IntoIterator<Item = &'a str>, limit: usize) -> String {
     let names: Vec<_> = names.into_iter().collect();
-    let list = names.iter().take(limit).map(|name| format!("`{}`", one_line(name, 100))).collect::<Vec<_>>().join(", ");
+    let list = names.iter().take(limit).map(|name| coded(name)).collect::<Vec<_>>().join(", ");
     match names.len().checked_sub(limit) {
         Some(more @ 1..) => format!("{list} and {} more", grouped(more)),
         _ => list,

@@ -9,7 +9,8 @@ mod yaml;
 
 pub use distinct::{common_ends, distinct, escaped, look, outline, reads_alike, similar};
 pub use line::{
-    grouped, hex, io_reason, listed, name_without_credentials, one_line, urls_without_credentials, without_credentials,
+    coded, grouped, hex, io_reason, is_word, listed, name_without_credentials, one_line, urls_without_credentials,
+    without_credentials,
 };
 pub(crate) use line_index::{IndexedLine, LineIndex};
 pub use visible::{

@@ -4,9 +4,11 @@
 use std::collections::BTreeMap;
 
 use reconcile_core::manifest::ReleaseInfo;
+use reconcile_core::text::is_word;
 use reconcile_core::upgrade::{RefusedField, RefusedObject};
 use structured_merge::Operation;
 
+use super::users::quoted;
 use super::value::number::{first_of, grouped, some};
 use crate::model::ObjectReport;
 
@@ -86,17 +88,21 @@ pub fn upgrade_warning(objects: &[RefusedObject], release: &ReleaseInfo) -> Opti
     let fields = || objects.iter().flat_map(|object| object.fields.iter().map(move |field| (object, field)));
     let count = some(fields().count(), "field", "fields")?;
     let named = |(object, field): (&RefusedObject, &RefusedField)| {
-        let managers: Vec<&str> = field.managers.iter().take(NAMED).map(String::as_str).collect();
+        let managers: Vec<_> = field.managers.iter().take(NAMED).map(|manager| quoted(manager)).collect();
         let owners = if managers.is_empty() { String::new() } else { format!(" ({})", managers.join(", ")) };
         format!("{} {}{owners}", object.key, field.path)
     };
     let ReleaseInfo { name, namespace, revision, .. } = release;
     // What `apply` does not restore is restored by `helm rollback`, or Helm is working on it.
     let restored_from = release.restored_from();
-    let restore = restored_from.as_ref().map_or_else(String::new, |from| {
-        format!("restore them with `kubectl reconcile apply --from {from} -n {namespace}`, ")
+    // Names that others chose are no part of a command that somebody may run.
+    let are_words = is_word(name) && is_word(namespace);
+    let restore = restored_from.as_ref().map_or_else(String::new, |from| match are_words {
+        true => format!("restore them with `kubectl reconcile apply --from {from} -n {namespace}`, "),
+        false => "restore them with `kubectl reconcile apply --from`, ".to_owned(),
     });
     let from = restored_from.unwrap_or_else(|| format!("helm/{name}@{revision}"));
+    let own = if are_words { format!("own --from {from} -n {namespace}") } else { "own --from".to_owned() };
     let left_alone: Vec<String> = fields()
         .filter(|(_, field)| field.is_left_alone)
         .map(|(object, field)| format!("{} {}", object.key, field.path))
@@ -110,7 +116,7 @@ pub fn upgrade_warning(objects: &[RefusedObject], release: &ReleaseInfo) -> Opti
     };
     Some(format!(
         "the next `helm upgrade` of {namespace}/{name} would refuse {count} that others own: {}; \
-         {restore}give those with the values of the release to Helm with `kubectl reconcile own --from {from} -n {namespace}`, \
+         {restore}give those with the values of the release to Helm with `kubectl reconcile {own}`, \
          take their values into the manifests with `kubectl reconcile pull`, or overwrite them with `helm upgrade --force-conflicts`{left_alone}",
         first_of(fields().map(named), NAMED).join(", ")
     ))

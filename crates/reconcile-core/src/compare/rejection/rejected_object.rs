@@ -11,6 +11,7 @@ use crate::compare::secrecy::{Secrecy, refusal_may_quote, texts_may_quote};
 use crate::diagnostic::Diagnostic;
 use crate::live::Target;
 use crate::request::{Cause, StatusError};
+use crate::text::coded;
 
 /// The object that a refusal is about.
 pub(in crate::compare) struct RejectedObject<'a> {
@@ -70,7 +71,7 @@ impl<'a> RejectedObject<'a> {
     pub(super) fn clash(&self, live_only: &FieldPath) -> Option<String> {
         let owners = managed_fields(self.live?);
         let owners = owners.iter().filter(|entry| entry.fields.contains_at_or_below(live_only));
-        let owners: BTreeSet<String> = owners.map(|entry| format!("`{}`", entry.manager)).collect();
+        let owners: BTreeSet<String> = owners.map(|entry| coded(&entry.manager)).collect();
         let is_owned = !owners.is_empty();
         let whose = match owners.len() {
             0 => "no manager owns it".to_owned(),

@@ -140,10 +140,7 @@ impl Selection {
             // Names in the cluster may be anything, also what a shell runs.
             let is_plain =
                 |path: &String| path.split(['[', ']']).all(|part| part.is_empty() || is_word(part.trim_matches('"')));
-            match paths.iter().all(is_plain) {
-                true => format!("`--field {}`", paths.join(",")),
-                false => "`--field`".to_owned(),
-            }
+            if paths.iter().all(is_plain) { format!("`--field {}`", paths.join(",")) } else { "`--field`".to_owned() }
         }
     }
 

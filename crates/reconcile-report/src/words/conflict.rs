@@ -97,9 +97,9 @@ pub fn upgrade_warning(objects: &[RefusedObject], release: &ReleaseInfo) -> Opti
     let restored_from = release.restored_from();
     // Names that others chose are no part of a command that somebody may run.
     let are_words = is_word(name) && is_word(namespace);
-    let restore = restored_from.as_ref().map_or_else(String::new, |from| match are_words {
-        true => format!("restore them with `kubectl reconcile apply --from {from} -n {namespace}`, "),
-        false => "restore them with `kubectl reconcile apply --from`, ".to_owned(),
+    let restore = restored_from.as_ref().map_or_else(String::new, |from| {
+        let of_release = if are_words { format!(" {from} -n {namespace}") } else { String::new() };
+        format!("restore them with `kubectl reconcile apply --from{of_release}`, ")
     });
     let from = restored_from.unwrap_or_else(|| format!("helm/{name}@{revision}"));
     let own = if are_words { format!("own --from {from} -n {namespace}") } else { "own --from".to_owned() };

@@ -87,15 +87,13 @@ fn broken<'t>(parts: impl Iterator<Item = &'t str>, columns: usize) -> Vec<Strin
     // The columns of the last line.
     let mut filled = 0_usize;
     for part in parts {
-        match lines.last_mut().filter(|_| filled.saturating_add(width(part.trim_end())) <= columns) {
-            Some(line) => {
-                line.push_str(part);
-                filled = filled.saturating_add(width(part));
-            }
-            None => {
-                lines.push(part.to_owned());
-                filled = width(part);
-            }
+        let has_room = filled.saturating_add(width(part.trim_end())) <= columns;
+        if let Some(line) = lines.last_mut().filter(|_| has_room) {
+            line.push_str(part);
+            filled = filled.saturating_add(width(part));
+        } else {
+            lines.push(part.to_owned());
+            filled = width(part);
         }
     }
     lines.iter().map(|line| line.trim_end().to_owned()).collect()

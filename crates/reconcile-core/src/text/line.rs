@@ -64,7 +64,7 @@ pub fn is_word(name: &str) -> bool {
 /// Lists at most `limit` names for a message.
 pub fn listed<'a>(names: impl IntoIterator<Item = &'a str>, limit: usize) -> String {
     let names: Vec<_> = names.into_iter().collect();
-    let list = names.iter().take(limit).map(|name| coded(name)).collect::<Vec<_>>().join(", ");
+    let list = names.iter().take(limit).copied().map(coded).collect::<Vec<_>>().join(", ");
     match names.len().checked_sub(limit) {
         Some(more @ 1..) => format!("{list} and {} more", grouped(more)),
         _ => list,
@@ -139,6 +139,14 @@ fn has_port(authority: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_of_others_end_no_code_and_are_no_commands() {
+        assert_eq!(coded("kubectl-edit"), "`kubectl-edit`");
+        assert_eq!(coded("m`x \"y\""), r#""m\u0060x \"y\"""#);
+        assert!(["helm", "shop/v1", "a@b=c,d+e"].iter().all(|name| is_word(name)));
+        assert!(!["", "-f", "$(rm)", "a b", "a`b", "a;b", "é"].iter().any(|name| is_word(name)));
+    }
 
     #[test]
     fn hidden_characters_are_shown_and_line_breaks_go() {

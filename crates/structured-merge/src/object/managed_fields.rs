@@ -279,6 +279,20 @@ mod tests {
         assert!(!paths.contains(&"spec.ports".to_owned()));
     }
 
+    #[test]
+    fn elements_are_replaced_and_the_others_stay_as_they_are_written() {
+        let fields = json!({"f:spec": {".": {}, "v:\"x\"": {}, "v:\"y\"": {}, "v:1.0": {}, "x:later": {},
+            "k:{\"n\":\"x\"}": {"f:a": {}}, "k:{\"n\":\"y\"}": {"f:b": {}}, "k:{broken": {}}});
+        let withheld = |_: &FieldPath, element: &PathElement| match element {
+            PathElement::Member(Scalar::Text(_)) => PathElement::Member(Scalar::Text("-".to_owned())),
+            PathElement::Key(_) => PathElement::key([("n".to_owned(), Scalar::Text("-".to_owned()))]),
+            other => other.clone(),
+        };
+        let expected = json!({"f:spec": {".": {}, "v:\"-\"": {}, "v:1.0": {}, "x:later": {},
+            "k:{\"n\":\"-\"}": {"f:a": {}, "f:b": {}}, "k:": {}}});
+        assert_eq!(with_elements(&fields, &withheld), expected);
+    }
+
     /// Needs the feature `float_roundtrip` of `serde_json`; without it, some floats are read one unit off.
     #[test]
     fn floats_are_read_as_they_are_written() {

@@ -110,3 +110,33 @@ impl ObjectDiff {
         paths.chain(transfers.iter_mut().flatten().map(|transfer| &mut transfer.path)).for_each(each);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use structured_merge::GroupVersionKind;
+
+    use super::*;
+
+    #[test]
+    fn what_is_redacted_as_a_value_is_left_out_of_paths() {
+        let manifest = json!({"spec": {"secret": {"kind": "Secret", "data": [{"name": "x"}]}}});
+        let gvk = GroupVersionKind::new("example.com/v1", "Widget");
+        let secrecy = Secrecy::of(&gvk, Some(&manifest), None);
+        let text = json!("kind: Secret\nstringData: {a: b}");
+        for (path, shown) in [
+            (format!("spec.set[={text}]"), "spec.set[=\"(secret)\"]"),
+            (format!("spec.list[k={text},name=web].v"), "spec.list[k=\"(secret)\",name=web].v"),
+            ("spec.secret.data[name=x]".to_owned(), "spec.secret.data[name=\"(secret)\"]"),
+            ("spec.stringData[=\"x\"]".to_owned(), "spec.stringData[=\"(secret)\"]"),
+            ("spec.other[name=x][0][=\"y\"]".to_owned(), "spec.other[name=x][0][=\"y\"]"),
+        ] {
+            let path: FieldPath = path.parse().unwrap();
+            assert_eq!(secrecy.shown_path(&path).to_string(), shown);
+            assert_eq!(is_withheld(&secrecy.shown_path(&path)), shown.contains("(secret)"), "{shown}");
+        }
+        let encrypted = secrecy.of_encrypted(true);
+        let path: FieldPath = "spec.containers[name=web].args[0]".parse().unwrap();
+        assert_eq!(encrypted.shown_path(&path).to_string(), "spec.containers[name=\"(secret)\"].args[0]");
+    }
+}

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use apply_set::{ApplySet, ParentState, Tooling, part_of};
 use kube_yaml::{Document, Step, Validation};
 use kubectl_reconcile::live::types::Types;
-use reconcile_core::compare::{CompareContext, Policy, Redactor, offline};
+use reconcile_core::compare::{CompareContext, Patterns, Policy, Redactor, offline};
 use reconcile_core::live::Discovery;
 use reconcile_core::live::resolve::{Namespaces, resolve};
 use reconcile_core::live::snapshot::Snapshot;
@@ -255,7 +255,7 @@ pub fn report(input: &[u8]) {
     let types = Types::defined(targets.iter().map(|target| &target.key.gvk), snapshot.definitions());
     let objects = targets.iter().map(|target| {
         let context = CompareContext::new(target, types.of(&target.key.gvk), &policy);
-        ObjectReport::new(target, &offline(context, snapshot.state(&target.key), None, &redactor))
+        ObjectReport::new(target, &offline(context, snapshot.state(&target.key), None, &Patterns::default(), &redactor))
     });
     let report = Report::compared(Command::Diff, objects.collect(), &FailOn::default()).into();
     for format in FORMATS {

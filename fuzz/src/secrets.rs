@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use kube_yaml::Validation;
 use kubectl_reconcile::live::types::Types;
-use reconcile_core::compare::{CompareContext, Policy, Redactor, Secrecy, offline, withheld};
+use reconcile_core::compare::{CompareContext, Patterns, Policy, Redactor, Secrecy, offline, withheld};
 use reconcile_core::live::Discovery;
 use reconcile_core::live::LiveState;
 use reconcile_core::live::resolve::{Namespaces, resolve};
@@ -110,7 +110,7 @@ fn check(manifest: &Value, live: &Value) {
     for state in states {
         let objects = targets.iter().map(|target| {
             let context = CompareContext::new(target, types.of(&target.key.gvk), &policy);
-            ObjectReport::new(target, &offline(context, state.clone(), None, &redactor))
+            ObjectReport::new(target, &offline(context, state.clone(), None, &Patterns::default(), &redactor))
         });
         let report = Report::compared(Command::Diff, objects.collect(), &FailOn::default()).into();
         for format in FORMATS {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use reconcile_core::compare::{
-    ChangingKinds, CompareContext, Decision, Policy, Redactor, holds_redacted, leave_out_nulls, offline,
+    ChangingKinds, CompareContext, Decision, Patterns, Policy, Redactor, holds_redacted, leave_out_nulls, offline,
 };
 use reconcile_core::live::snapshot::Snapshot;
 use reconcile_core::live::{LiveState, Target};
@@ -62,7 +62,15 @@ impl Diff<'_> {
         let parents = Memberships::among(snapshot.objects(), &discovery, &namespaces.default);
         let redactor = Redactor::default();
         let warnings = BTreeSet::new();
-        let mut source = SnapshotSource { snapshot: &snapshot, types, policy, redactor, parents, warnings };
+        let mut source = SnapshotSource {
+            snapshot: &snapshot,
+            types,
+            policy,
+            patterns: Arc::default(),
+            redactor,
+            parents,
+            warnings,
+        };
         let decisions = source.decide(&mut plan).await;
         let events = Events::new(output, false).with_flags(compare).beside(known);
         let own = || plan.targets().zip(&decisions).filter(|(target, _)| target.other_shard().is_none());
@@ -97,6 +105,8 @@ struct SnapshotSource<'a> {
     /// The types of what is compared with it.
     types: Types,
     policy: Policy,
+    /// The patterns of the definitions.
+    patterns: Arc<Patterns>,
     redactor: Redactor,
     /// The parents of apply sets in the snapshot.
     parents: Memberships,
@@ -112,7 +122,7 @@ impl LiveSource for SnapshotSource<'_> {
     async fn compare(&mut self, targets: &[&Target]) -> Vec<Decision> {
         let wanted = targets.iter().filter_map(|target| definition(target));
         let definitions = Definitions::of(self.snapshot.definitions().chain(wanted));
-        let mut changing = ChangingKinds::default();
+        let mut changing = ChangingKinds::matching(&self.patterns);
         let decisions = targets.iter().copied().map(|target| {
             let gvk = &target.key.gvk;
             let state = self.snapshot.state(&target.key);
@@ -120,7 +130,7 @@ impl LiveSource for SnapshotSource<'_> {
             let coming_type = changing.coming_type(gvk);
             let context =
                 CompareContext { coming_type, ..CompareContext::new(target, self.types.of(gvk), &self.policy) };
-            let mut decision = offline(context, state, definitions.get(gvk), &self.redactor);
+            let mut decision = offline(context, state, definitions.get(gvk), &self.patterns, &self.redactor);
             if is_present && self.types.is_untyped(gvk) {
                 decision.warnings.push(format!(
                     "compared without its type, because the snapshot has no CustomResourceDefinition of {}: each list is compared as a whole",
@@ -147,7 +157,7 @@ impl LiveSource for SnapshotSource<'_> {
             return None;
         }
         let context = CompareContext::new(target, self.types.of(&target.key.gvk), policy);
-        let decision = offline(context, LiveState::Present(live.clone()), None, &self.redactor);
+        let decision = offline(context, LiveState::Present(live.clone()), None, &self.patterns, &self.redactor);
         Some((live, decision))
     }
 

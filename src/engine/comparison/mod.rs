@@ -25,7 +25,7 @@ use serde_json::Value;
 use structured_merge::{ObjectKey, defined_kind};
 
 use reconcile_core::compare::{
-    Action, ChangingKinds, ComparisonMachine, Decision, FieldChange, Policy, Redactor, Replacement, Side,
+    Action, ChangingKinds, ComparisonMachine, Decision, FieldChange, Patterns, Policy, Redactor, Replacement, Side,
     is_convertible, leave_out_nulls, may_hold_refused_nulls,
 };
 use reconcile_core::diagnostic::{Code, Diagnostic};
@@ -78,6 +78,8 @@ pub(crate) struct Comparison<'a> {
     pub policy: Policy,
     /// Types of the kinds in the input.
     pub types: Types,
+    /// The patterns of the definitions in the input.
+    patterns: Arc<Patterns>,
     /// Replaces secret values by numbers. Comparisons that share it give equal values the same number.
     pub redactor: Arc<Redactor>,
     /// The source of autoscalers, unless their changes count as drift.
@@ -147,6 +149,7 @@ impl<'a> Comparison<'a> {
             joins_apply_set: false,
             policy: policy.clone(),
             types,
+            patterns: Arc::default(),
             redactor,
             autoscalers: None,
             warnings: BTreeSet::new(),
@@ -173,7 +176,7 @@ impl<'a> Comparison<'a> {
     /// Makes the decisions, in the order of the plan.
     fn decided<'m>(&mut self, machines: impl ExactSizeIterator<Item = Box<ComparisonMachine<'m>>>) -> Vec<Decision> {
         let mut decisions = Vec::with_capacity(machines.len());
-        let mut changing = ChangingKinds::default();
+        let mut changing = ChangingKinds::matching(&self.patterns);
         let mut replaced = Replaced::default();
         for mut machine in machines {
             let target = machine.target();
@@ -347,7 +350,7 @@ impl LiveSource for Comparison<'_> {
         let mut of_other_versions = self.types.emptied();
         let types = std::mem::take(&mut self.types);
         let policy = self.policy.clone();
-        let coming = kinds_to_come(targets);
+        let coming = kinds_to_come(targets, &self.patterns);
         let read = inputs.read(self.cluster, targets, self.autoscalers.as_ref(), types, policy);
         // In boxes, as the results of ten thousand objects are moved from list to list.
         let take = async |index: usize, state| match targets.get(index) {
@@ -420,8 +423,8 @@ impl LiveSource for Comparison<'_> {
 }
 
 /// The kinds that this input defines, if it has objects of kinds that only its definitions define.
-fn kinds_to_come<'t>(targets: &[&'t Target]) -> ChangingKinds<'t> {
-    let mut kinds = ChangingKinds::default();
+fn kinds_to_come<'t>(targets: &[&'t Target], patterns: &Arc<Patterns>) -> ChangingKinds<'t> {
+    let mut kinds = ChangingKinds::matching(patterns);
     if targets.iter().any(|target| target.resource.as_deref().is_ok_and(|resource| resource.pending)) {
         for target in targets {
             kinds.add(target);

@@ -1,7 +1,7 @@
 //! The types that custom resources get with the definitions of the same input. The server does not know them yet.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 use structured_merge::{
@@ -10,20 +10,24 @@ use structured_merge::{
 
 use super::diff::Action;
 use super::object_diff::ObjectDiff;
-use super::rejection::RejectedObject;
 use super::rejection::refusal::{refused_by_definition, wrong_types};
+use super::rejection::{Patterns, RejectedObject};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::live::Target;
 use crate::object::Definition;
 
 /// Kinds whose CustomResourceDefinitions in this input are not applied yet.
 #[derive(Default)]
-pub struct ChangingKinds<'a>(HashMap<(&'a str, &'a str), ChangingKind<'a>>);
+pub struct ChangingKinds<'a> {
+    kinds: HashMap<(&'a str, &'a str), ChangingKind<'a>>,
+    patterns: Arc<Patterns>,
+}
 
 /// A CustomResourceDefinition, with the types of its versions that were asked for.
 struct ChangingKind<'a> {
     object: &'a Value,
     types: TypesByVersion<'a>,
+    patterns: Arc<Patterns>,
     /// The definition that is in force, if it is known, with the types of the same versions.
     former: Option<(Value, TypesByVersion<'a>)>,
     /// The versions that it serves once it is applied, if it will be.
@@ -34,6 +38,11 @@ struct ChangingKind<'a> {
 type TypesByVersion<'a> = BTreeMap<&'a str, OnceLock<Option<TypeTable>>>;
 
 impl<'a> ChangingKinds<'a> {
+    /// No kinds yet. The patterns of their definitions are matched within the limits of these.
+    pub fn matching(patterns: &Arc<Patterns>) -> Self {
+        Self { kinds: HashMap::new(), patterns: Arc::clone(patterns) }
+    }
+
     /// Adds the kind that an object defines, if it is a CustomResourceDefinition. The first definition of a kind counts.
     pub fn add(&mut self, target: &'a Target) {
         self.insert(target, None, None);
@@ -59,16 +68,16 @@ impl<'a> ChangingKinds<'a> {
             let versions = object.pointer("/spec/versions").and_then(Value::as_array).into_iter().flatten();
             let names = versions.filter_map(|version| version.get("name")?.as_str());
             let types: TypesByVersion<'_> = names.map(|name| (name, OnceLock::new())).collect();
-            self.0.entry(kind).or_insert_with(|| {
+            self.kinds.entry(kind).or_insert_with(|| {
                 let former = live.map(|live| (live.clone(), types.clone()));
-                ChangingKind { object, types, former, served }
+                ChangingKind { object, types, patterns: Arc::clone(&self.patterns), former, served }
             });
         }
     }
 
     /// The type that the kind is about to get; `None` if its definition does not change. The definition of a built-in kind never does.
     pub fn coming_type<'s>(&'s self, gvk: &'s GroupVersionKind) -> Option<ComingType<'s>> {
-        let definition = self.0.get(&(gvk.group.as_str(), gvk.kind.as_str()))?;
+        let definition = self.kinds.get(&(gvk.group.as_str(), gvk.kind.as_str()))?;
         builtin_kind(gvk).is_none().then_some(ComingType(Some(definition)))
     }
 }
@@ -86,7 +95,8 @@ impl<'a> ComingType<'a> {
     /// The mistakes for which the server will refuse a new object of this type.
     pub fn refusal(self, target: &Target) -> Option<Diagnostic> {
         let subject = self.subject(target, None)?;
-        refused_by_definition(subject, self.0.map(|definition| definition.object))
+        let definition = self.0?;
+        refused_by_definition(subject, Some(definition.object), &definition.patterns)
     }
 
     /// The mistakes for which the server will refuse an object that exists. Its values may stay as they are, whatever a definition says of

@@ -49,6 +49,7 @@ pub use offline::offline;
 pub use policy::{EvidenceMode, ForceConflicts, Policy, RemoveAdded, Replace, WriteAs};
 pub(crate) use prediction::unreadable_owners;
 pub use prediction::{CompareContext, Prediction};
+pub use rejection::Patterns;
 pub use rejection::refusal::{Refusal, missing_namespace, refusal};
 pub use replacement::{REPLACE, cost, probe_object, replace_guard};
 pub use secrecy::Secrecy;

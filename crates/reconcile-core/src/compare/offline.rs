@@ -7,8 +7,8 @@ use super::decision::{ComparisonResult, Decision};
 use super::machine::{ComparisonMachine, is_convertible};
 use super::policy::{EvidenceMode, Policy};
 use super::prediction::CompareContext;
-use super::rejection::RejectedObject;
 use super::rejection::refusal::{Refusal, refused_by_definition};
+use super::rejection::{Patterns, RejectedObject};
 use super::secrecy::redact::{Redactor, is_withheld};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::live::{LiveState, is_builtin_group};
@@ -18,10 +18,11 @@ pub fn offline(
     context: CompareContext<'_>,
     live: LiveState,
     definition: Option<&Value>,
+    patterns: &Patterns,
     redactor: &Redactor,
 ) -> Decision {
     let policy = Policy { evidence: EvidenceMode::ReadOnly, ..context.policy.clone() };
-    let known = known_before(context, &live, definition);
+    let known = known_before(context, &live, definition, patterns);
     let mut machine = ComparisonMachine::new(context.target, live, context.schema, &policy);
     match known {
         Some(result) => machine.end(result),
@@ -36,7 +37,12 @@ pub fn offline(
 }
 
 /// The result of a comparison that no field decides.
-fn known_before(context: CompareContext<'_>, live: &LiveState, definition: Option<&Value>) -> Option<ComparisonResult> {
+fn known_before(
+    context: CompareContext<'_>,
+    live: &LiveState,
+    definition: Option<&Value>,
+    patterns: &Patterns,
+) -> Option<ComparisonResult> {
     let target = context.target;
     Some(match live {
         _ if let (true, Err(diagnostic)) = (target.desired.is_refused(), &target.resource) => {
@@ -51,7 +57,7 @@ fn known_before(context: CompareContext<'_>, live: &LiveState, definition: Optio
         // Values that are there may stay as they are, whatever a definition says of them.
         LiveState::Absent if definition.is_some() => {
             let subject = RejectedObject::of_manifest(target, None, context.schema);
-            let refusal = Refusal::Other(refused_by_definition(subject, definition)?);
+            let refusal = Refusal::Other(refused_by_definition(subject, definition, patterns)?);
             ComparisonResult::Refused { live: None, refusal }
         }
         LiveState::Present(live) if is_withheld(live) => {

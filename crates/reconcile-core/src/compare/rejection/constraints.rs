@@ -4,25 +4,21 @@
 
 use std::collections::HashMap;
 
-use regex_lite::{Regex, RegexBuilder};
 use serde_json::{Map, Value};
 
 use super::embedded;
+use super::patterns::Patterns;
 use crate::request::Cause;
 
 /// Maximum number of causes of one manifest.
 const MOST_CAUSES: usize = 100;
 /// Length of the messages of one manifest, in bytes, after which no more causes are looked for: each may list thousands of values.
 const MOST_TEXT: usize = 1024 * 1024;
-/// Limits for patterns, in bytes: the longest, the memory that one takes once compiled, and the longest text that is matched.
-const LONGEST_PATTERN: usize = 1_000;
-const LARGEST_PATTERN: usize = 64 * 1024;
-const LONGEST_TEXT: usize = 4_000;
 
 /// The causes for which the server will refuse a custom resource whose version has this schema. The server sets the defaults of the
 /// schema first, reads `metadata` by its own rules, and takes no `status` from a manifest.
-pub(super) fn causes(object: &Value, schema: &Value) -> Vec<Cause> {
-    let mut check = Check { found: Vec::new(), text: 0, patterns: HashMap::new() };
+pub(super) fn causes(object: &Value, schema: &Value, patterns: &Patterns) -> Vec<Cause> {
+    let mut check = Check { found: Vec::new(), text: 0, patterns, matched: HashMap::new() };
     if let (Value::Object(fields), Some(properties)) = (object, schema.get("properties").and_then(Value::as_object)) {
         let own = |name: &str| !matches!(name, "apiVersion" | "kind" | "metadata" | "status");
         check.required(fields, schema, "", own);
@@ -39,12 +35,13 @@ struct Check<'s> {
     found: Vec<Cause>,
     /// The length of their messages, in bytes.
     text: usize,
-    /// The compiled patterns. `None` for one that is not checked here.
-    patterns: HashMap<&'s str, Option<Regex>>,
+    patterns: &'s Patterns,
+    /// What was found of a pattern and a text: aliases repeat values.
+    matched: HashMap<(&'s str, &'s str), bool>,
 }
 
 impl<'s> Check<'s> {
-    fn value(&mut self, value: &Value, schema: &'s Value, path: &str) {
+    fn value(&mut self, value: &'s Value, schema: &'s Value, path: &str) {
         if self.is_full() || value.is_null() {
             return;
         }
@@ -65,7 +62,7 @@ impl<'s> Check<'s> {
         }
     }
 
-    fn fields(&mut self, fields: &Map<String, Value>, schema: &'s Value, path: &str) {
+    fn fields(&mut self, fields: &'s Map<String, Value>, schema: &'s Value, path: &str) {
         if schema.get("x-kubernetes-embedded-resource") == Some(&Value::Bool(true)) {
             let room = MOST_CAUSES.saturating_sub(self.found.len());
             self.found.extend(embedded::causes(fields, path).into_iter().take(room));
@@ -114,7 +111,7 @@ impl<'s> Check<'s> {
     }
 
     /// Checks a text; the server names the first thing that is wrong with it.
-    fn text(&mut self, text: &str, schema: &'s Value, path: &str) {
+    fn text(&mut self, text: &'s str, schema: &'s Value, path: &str) {
         let bound = |name: &str| schema.get(name).and_then(Value::as_u64);
         let length = u64::try_from(text.chars().count()).unwrap_or(u64::MAX);
         if let Some(most) = bound("maxLength").filter(|most| length > *most) {
@@ -123,9 +120,7 @@ impl<'s> Check<'s> {
         } else if let Some(least) = bound("minLength").filter(|least| length < *least) {
             self.invalid(&text.into(), &format!("should be at least {least} chars long"), path);
         } else if let Some(pattern) = schema.get("pattern").and_then(Value::as_str)
-            && text.len() <= LONGEST_TEXT
-            && let Some(expression) = self.patterns.entry(pattern).or_insert_with(|| compiled(pattern))
-            && !expression.is_match(text)
+            && !*self.matched.entry((pattern, text)).or_insert_with(|| self.patterns.may_match(pattern, text))
         {
             self.invalid(&text.into(), &format!("should match '{pattern}'"), path);
         }
@@ -174,10 +169,4 @@ impl<'s> Check<'s> {
             self.found.push(Cause { reason: reason.to_owned(), message, field: path.to_owned() });
         }
     }
-}
-
-/// A pattern, read as Go reads it: its classes are those of ASCII. `None` if it is too large, or cannot be read here.
-fn compiled(pattern: &str) -> Option<Regex> {
-    let is_short = pattern.len() <= LONGEST_PATTERN;
-    is_short.then(|| RegexBuilder::new(pattern).size_limit(LARGEST_PATTERN).build().ok()).flatten()
 }

@@ -12,6 +12,7 @@ mod cursor;
 mod embedded;
 mod in_the_way;
 mod list_items;
+mod patterns;
 pub(crate) mod refusal;
 mod rejected_object;
 mod suggest;
@@ -28,6 +29,7 @@ use cursor::Cursor;
 use rejected_object::named;
 
 pub(super) use in_the_way::{Blame, InTheWay, Reach, blame, in_the_way, refused_result};
+pub use patterns::Patterns;
 pub(super) use rejected_object::RejectedObject;
 pub(super) use typed::fits;
 use typed::of_wrong_type;
@@ -76,13 +78,17 @@ pub(super) fn is_live_typed_wrongly(status: &StatusError) -> bool {
 }
 
 /// The mistakes of a new object by its definition, in the order of the file. The type is compiled from that of its version, `written`.
-pub(super) fn against_definition(subject: RejectedObject<'_>, written: Option<&Value>) -> Vec<Diagnostic> {
+pub(super) fn against_definition(
+    subject: RejectedObject<'_>,
+    written: Option<&Value>,
+    patterns: &Patterns,
+) -> Vec<Diagnostic> {
     let mut found = typed::against_definition(&subject);
     // The server checks the values of what has the right types.
     if found.is_empty()
         && let Some(written) = written
     {
-        let causes = constraints::causes(subject.manifest(), written);
+        let causes = constraints::causes(subject.manifest(), written, patterns);
         found = causes::diagnostics(&subject.with_causes(&causes), &causes);
     }
     found.sort_by(|a, b| a.location.cmp(&b.location));

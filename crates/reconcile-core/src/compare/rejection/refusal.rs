@@ -4,7 +4,7 @@ use serde_json::Value;
 use structured_merge::{FieldSet, TypeRef, written_schema};
 
 use super::{
-    Blame, RejectedObject, against_definition, and_more, blame, diagnostics, is_live_typed_wrongly, is_typed,
+    Blame, Patterns, RejectedObject, against_definition, and_more, blame, diagnostics, is_live_typed_wrongly, is_typed,
     of_wrong_type, refused_result,
 };
 use crate::compare::replacement::outermost;
@@ -138,9 +138,13 @@ pub(crate) fn wrong_types(subject: &RejectedObject<'_>, ignored: &FieldSet) -> O
 }
 
 /// The mistakes for which the server refuses a new object by its definition. The type is compiled from that.
-pub(crate) fn refused_by_definition(subject: RejectedObject<'_>, definition: Option<&Value>) -> Option<Diagnostic> {
+pub(crate) fn refused_by_definition(
+    subject: RejectedObject<'_>,
+    definition: Option<&Value>,
+    patterns: &Patterns,
+) -> Option<Diagnostic> {
     let written = definition.and_then(|definition| written_schema(definition, &subject.target.key.gvk.version));
-    let diagnostics = against_definition(subject, written);
+    let diagnostics = against_definition(subject, written, patterns);
     (!diagnostics.is_empty()).then(|| of_mistakes(diagnostics, None))
 }
 

@@ -112,7 +112,7 @@ impl Question {
         })
     }
 
-    /// What is written as a whole with these differences, so that none of them is applied without the others of it.
+    /// The object or value that is written as a whole with these differences, so that none of them is applied without the others of it.
     fn whole(&self) -> Vec<Whole<'_>> {
         let mut whole = Vec::new();
         for object in &self.objects {
@@ -187,7 +187,7 @@ impl Question {
     }
 }
 
-/// What is written as a whole: an object, or a value of it.
+/// A unit that is written as a whole: an object, or a value of it.
 #[derive(PartialEq, Eq)]
 struct Whole<'q> {
     key: &'q ObjectKey,

@@ -36,7 +36,7 @@ struct Check<'s> {
     /// The length of their messages, in bytes.
     text: usize,
     patterns: &'s Patterns,
-    /// What was found of a pattern and a text: aliases repeat values.
+    /// The results by pattern and text: aliases repeat values.
     matched: HashMap<(&'s str, &'s str), bool>,
 }
 

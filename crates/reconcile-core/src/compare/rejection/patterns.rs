@@ -25,7 +25,7 @@ pub struct Patterns(Mutex<Matching>);
 struct Matching {
     /// The compiled patterns. `None` for one that is not checked here.
     compiled: HashMap<String, Option<Pattern>>,
-    /// What the matches to come may cost.
+    /// The cost that the matches to come may have.
     left: usize,
 }
 

@@ -223,6 +223,9 @@ impl Policy {
     }
 }
 
+/// The field manager of this program, unless another name is given.
+const OURS: &str = "kubectl-reconcile";
+
 impl Applier for Policy {
     fn manager(&self) -> &str {
         &self.manager
@@ -236,7 +239,8 @@ impl Applier for Policy {
         self.adopt.contains(&entry.manager)
     }
 
+    // Our own apply sends the spelling of the live object, and takes nothing with it.
     fn sends_as_written(&self) -> bool {
-        self.force == ForceConflicts::None
+        self.force == ForceConflicts::None && self.manager != OURS
     }
 }

@@ -216,7 +216,7 @@ fn server_arguments(folder: &Path, port: &Port, etcd: &str) -> Vec<String> {
         "--service-account-issuer=https://kubernetes.default.svc".to_owned(),
         format!("--service-account-key-file={}", file("service-accounts.pub")),
         format!("--service-account-signing-key-file={}", file("service-accounts.key")),
-        "--service-cluster-ip-range=10.0.0.0/24".to_owned(),
+        "--service-cluster-ip-range=10.0.0.0/20".to_owned(),
         // The endpoints of the `kubernetes` Service must not be a loopback address; the tests do not need them.
         "--endpoint-reconciler-type=none".to_owned(),
         "--allow-privileged=true".to_owned(),

@@ -316,3 +316,29 @@ fn records_of_owners_in_a_snapshot_name_no_part_of_a_secret() {
         assert_eq!(offline.object("Cabinet", "plain")[part], online.object("Cabinet", "plain")[part], "{offline}");
     }
 }
+
+/// The warning about what a version loses names fields of another version, of which no value is in the answers.
+#[test]
+fn a_secret_key_is_left_out_of_a_field_that_a_version_lacks() {
+    let ws = Workspace::new();
+    let key = text(&ws, "foxglove-of-a-version");
+    let version = |name: &str, storage: bool, more: &str| {
+        json!({"name": name, "served": true, "storage": storage, "schema": {"openAPIV3Schema": {"type": "object",
+            "properties": {"spec": {"type": "object", "properties": {"keyed": {"type": "array", "x-kubernetes-list-type": "map",
+                "x-kubernetes-list-map-keys": ["k"], "items": {"type": "object", "required": ["k"],
+                    "properties": {"k": {"type": "string"}, (more): {"type": "string"}}}}}}}}}})
+    };
+    let group = ws.fill_in("$NS.example.com");
+    let versions = [version("v1", false, "v"), version("v2", true, "fresh")];
+    let crd = json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": format!("drawers.{group}")}, "spec": {"group": group, "scope": "Namespaced",
+            "names": {"plural": "drawers", "kind": "Drawer"}, "versions": versions}});
+    let drawer = |version: &str, item: Value| json!({"apiVersion": format!("{group}/{version}"), "kind": "Drawer", "metadata": {"name": "it"}, "spec": {"keyed": [item]}});
+    ws.write("crd.yaml", &crd.to_string());
+    ws.write("v2.yaml", &drawer("v2", json!({"k": key, "fresh": "x"})).to_string());
+    ws.write("v1.yaml", &drawer("v1", json!({"k": key})).to_string());
+    ws.reconcile(["apply", "-f", "crd.yaml", "-f", "v2.yaml"]).exits_with(0);
+    let diff = ws.reconcile(["diff", "-f", "v1.yaml", "--exit-zero"]).exits_with(0);
+    let warning = diff.object("Drawer", "it")["warnings"][0].as_str().unwrap_or_default();
+    assert!(warning.starts_with("`spec.keyed[k=\"(secret)\"].fresh` of "), "{diff}");
+}

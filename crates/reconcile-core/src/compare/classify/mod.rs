@@ -27,7 +27,7 @@ use crate::text::listed;
 use base::{BaseComparison, BaseRecords};
 use conflicts::{ContestedFields, OthersParts, goes_beyond, values_of};
 
-/// Most fields, or managers, that a warning names.
+/// Most managers that a warning names.
 const NAMED: usize = 3;
 
 /// The owners of an object before and after an apply.
@@ -362,13 +362,11 @@ impl<'a> Classifier<'a> {
             return None;
         }
         let secrecy = Secrecy::of_target(self.context.target, Some(&self.live.current.object));
-        let named: Vec<String> = fields.iter().map(|path| secrecy.shown_path(path).to_string()).collect();
-        let stay = match named.as_slice() {
+        let stay = match fields.as_slice() {
             [_] => "is no longer in the manifest and stays",
             _ => "are no longer in the manifest and stay",
         };
-        let named = listed(named.iter().map(String::as_str), NAMED);
-        Some(format!("{named} {stay}: owned by {}", listed(managers, NAMED)))
+        Some(format!("{} {stay}: owned by {}", secrecy.listed(fields), listed(managers, NAMED)))
     }
 
     /// Returns true if an apply takes ownership of fields although no value changes.

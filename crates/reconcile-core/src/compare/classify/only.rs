@@ -17,10 +17,6 @@ use crate::compare::secrecy::Secrecy;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::live::Target;
 use crate::manifest::BaseObject;
-use crate::text::listed;
-
-/// Most fields that are left and named in a message.
-const NAMED: usize = 3;
 
 /// The differences that a pass resolves.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -167,11 +163,9 @@ pub(crate) fn inseparable<'p>(
     left: impl Iterator<Item = &'p FieldPath>,
     reason: Option<&str>,
 ) -> ObjectDiff {
-    let secrecy = Secrecy::of_target(target, live);
-    let named: Vec<String> = left.map(|path| secrecy.shown_path(path).to_string()).collect();
-    let left = match named.as_slice() {
-        [] => "those that `--only` leaves".to_owned(),
-        named => format!("{}, which `--only` leaves", listed(named.iter().map(String::as_str), NAMED)),
+    let left = match Secrecy::of_target(target, live).listed(left) {
+        named if named.is_empty() => "those that `--only` leaves".to_owned(),
+        named => format!("{named}, which `--only` leaves"),
     };
     let reason = reason.unwrap_or("not written");
     let message = format!("the chosen differences cannot be applied without {left}: {reason}");

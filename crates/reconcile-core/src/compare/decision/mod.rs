@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::Value;
-use structured_merge::{FieldPath, FieldSet, ManagedFieldsEntry, Ownership, PathElement, builtin_kind};
+use structured_merge::{FieldPath, FieldSet, ManagedFieldsEntry, ManagedObject, PathElement, builtin_kind};
 
 use crate::compare::diff::{Action, Class, Evidence, FieldChange, Replacement};
 use crate::compare::live_object::{LiveObject, covering_new};
@@ -28,7 +28,7 @@ use crate::text::listed;
 use judge::judge;
 use membership::Membership;
 
-/// Most fields, or versions, that a warning names.
+/// Most versions that a warning names.
 const NAMED: usize = 3;
 
 /// The differences of one object, and the objects that were compared.
@@ -280,7 +280,7 @@ impl<'a> DiffBuilder<'a> {
         }
         self.warnings.extend(live.warnings.iter().cloned().chain(warnings));
         if diff.is_change() {
-            self.warnings.extend(lost_in_version(self.context, &current.owners));
+            self.warnings.extend(lost_in_version(self.context, current));
         }
         self.rules.clone_from(&live.covering);
         diff
@@ -289,31 +289,32 @@ impl<'a> DiffBuilder<'a> {
 
 /// A warning about fields that managers recorded in another version of a custom resource, and that the version of the manifest does not have:
 /// no answer in this version shows them, and without a webhook that converts them, each write in it loses them.
-fn lost_in_version(context: CompareContext<'_>, owners: &Ownership) -> Option<String> {
+fn lost_in_version(context: CompareContext<'_>, ManagedObject { object, owners }: &ManagedObject) -> Option<String> {
     let CompareContext { target, schema, .. } = context;
     let version = target.key.gvk.api_version();
     let is_other = |entry: &&ManagedFieldsEntry| {
         entry.api_version != version && target.versions.contains(&entry.api_version) && entry.subresource.is_empty()
     };
-    if builtin_kind(&target.key.gvk).is_some() || !schema.declares("kind") || target.desired.origin.is_encrypted {
+    if builtin_kind(&target.key.gvk).is_some() || !schema.declares("kind") {
         return None;
     }
-    let mut lost: BTreeSet<String> = BTreeSet::new();
+    let mut lost = FieldSet::new();
     let mut versions: BTreeSet<&str> = BTreeSet::new();
     for entry in owners.ours.iter().chain(&owners.others).filter(is_other) {
         entry.fields.visit(&mut |path, _| {
             if let Some((PathElement::Field(name), above)) = path.elements().split_last()
                 && schema.at(above).lacks(name)
             {
-                lost.insert(path.to_string());
+                lost.insert(path);
                 versions.insert(&entry.api_version);
             }
         });
     }
+    let lost = lost.leaves();
     let (are, them) = if lost.len() == 1 { ("is no field", "it") } else { ("are no fields", "them") };
-    let fields = listed(lost.iter().map(String::as_str), NAMED);
-    let others = listed(versions, NAMED);
     (!lost.is_empty()).then(|| {
+        let fields = Secrecy::of_target(target, Some(object)).listed(&lost);
+        let others = listed(versions, NAMED);
         format!(
             "{fields} of {others} {are} of `{version}`: a write in this version loses {them}, unless a webhook converts {them}"
         )

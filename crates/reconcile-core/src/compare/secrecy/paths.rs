@@ -7,6 +7,7 @@ use super::redact::{Redactor, holds_redacted};
 use crate::compare::diff::IgnoredFields;
 use crate::compare::object_diff::ObjectDiff;
 use crate::object::is_secret_text;
+use crate::text::listed;
 
 /// The text in a path in the place of a secret key or member.
 const WITHHELD: &str = "(secret)";
@@ -36,7 +37,16 @@ pub(crate) fn is_withheld(path: &FieldPath) -> bool {
     })
 }
 
+/// Most fields that a message names.
+const NAMED: usize = 3;
+
 impl Secrecy<'_> {
+    /// The first of some paths as they may be shown, for a message; empty if there are none.
+    pub(crate) fn listed<'p>(&self, paths: impl IntoIterator<Item = &'p FieldPath>) -> String {
+        let shown: Vec<String> = paths.into_iter().map(|path| self.shown_path(path).to_string()).collect();
+        listed(shown.iter().map(String::as_str), NAMED)
+    }
+
     /// The path as it may be shown: without the keys and members that are redacted as values.
     pub fn shown_path(&self, path: &FieldPath) -> FieldPath {
         if !has_values(path) {

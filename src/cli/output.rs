@@ -112,7 +112,7 @@ fn themes() -> impl TypedValueParser<Value = &'static Theme> {
 pub struct OutputTarget {
     /// The format.
     pub format: &'static Format,
-    /// The file, or `None` for standard output.
+    /// The file, or `None` for standard output, which `-` names as well.
     pub file: Option<String>,
 }
 
@@ -134,7 +134,7 @@ impl FromStr for OutputTarget {
         if file == Some("") {
             return Err("the file name after `=` is missing".to_owned());
         }
-        Ok(Self { format, file: file.map(ToOwned::to_owned) })
+        Ok(Self { format, file: file.filter(|file| *file != "-").map(ToOwned::to_owned) })
     }
 }
 
@@ -173,6 +173,8 @@ mod tests {
             assert_eq!((target.format.name, target.file), (format.name, None));
             let target: OutputTarget = format!("{}=a=b", format.name).parse().unwrap();
             assert_eq!((target.format.name, target.file.as_deref()), (format.name, Some("a=b")));
+            let target: OutputTarget = format!("{}=-", format.name).parse().unwrap();
+            assert_eq!((target.format.name, target.file), (format.name, None));
         }
     }
 

@@ -47,6 +47,10 @@ impl PlanFile {
     pub fn open(path: &Path, contexts: &ChosenContexts) -> Result<Self, Failure> {
         contexts.only("--save-plan")?;
         check_key()?;
+        if path == Path::new("-") {
+            let hint = "name a file, as in `--save-plan=plan.json`";
+            return Err(Failure::refused("a plan is not written to standard output", hint));
+        }
         let file = ReportFile::open(path, Readers::Usual)
             .map_err(|error| Failure::invalid(unwritable(&path.to_string_lossy(), &error)))?;
         Ok(Self { path: path.to_owned(), file: Mutex::new(Some(file)) })

@@ -76,6 +76,11 @@ impl View {
     /// The default width of a line, in columns.
     pub const WIDTH: usize = 100;
 
+    /// Returns true for an object of which only the ownership of fields would change, where that fails the run.
+    pub(crate) fn is_unowned(&self, object: &ObjectReport) -> bool {
+        self.shows_ownership && object.is_ownership_only() && !object.is_known_ownership()
+    }
+
     /// A report as it is shown: without known differences, unless they were asked for.
     pub fn shown<'r>(&self, report: &'r Report) -> Cow<'r, Report> {
         let leaves_out = !self.show_known && report.has_known();

@@ -9,7 +9,7 @@ use crate::model::{ContextReport, EXIT_DRIFT, FailClass, Level, ObjectReport, Re
 use crate::view::View;
 use crate::words::describe;
 use crate::words::findings::{Finding, UNMANAGED_OBJECT, WARNING, of_object, of_run, own_location};
-use crate::words::label::LEFT;
+use crate::words::label::{LEFT, UNOWNED};
 use crate::words::parts::has_parts;
 use crate::words::sentence::location;
 use crate::words::summary::verdict_of;
@@ -38,7 +38,7 @@ fn suite(one: &ContextReport, view: &View) -> TestSuite {
     // A run that ended before it looked at any object has to be visible as well.
     if !errors.is_empty() || report.objects.is_empty() && report.exit_code > 1 {
         suite.add_test_case(case_of_run(report, NonSuccessKind::Error, &errors));
-    } else if report.exit_code == EXIT_DRIFT && report.objects.iter().all(|object| kind(report, object).is_none()) {
+    } else if report.exit_code == EXIT_DRIFT && report.objects.iter().all(|object| kind(report, object, view).is_none()) {
         let is_reason = |found: &Finding<'_>| [WARNING, UNMANAGED_OBJECT].contains(&found.rule);
         let reasons: Vec<Finding<'_>> = of_run(one).into_iter().filter(is_reason).collect();
         suite.add_test_case(case_of_run(report, NonSuccessKind::Failure, &reasons));
@@ -71,7 +71,7 @@ fn case_of_object(report: &Report, object: &ObjectReport, found: &[Finding<'_>],
         .namespace
         .as_ref()
         .map_or_else(|| object.key.name.clone(), |space| format!("{space}/{}", object.key.name));
-    let mut case = TestCase::new(text(&name), status(report, object, found));
+    let mut case = TestCase::new(text(&name), status(report, object, found, view));
     case.set_classname(text(&kind));
     if let Some(place) = object.source.as_ref().map(own_location)
         && let Some(file) = location::path(place.file, view)
@@ -86,9 +86,9 @@ fn case_of_object(report: &Report, object: &ObjectReport, found: &[Finding<'_>],
 }
 
 /// Writes an object that could not be compared or applied as an error, and what fails the run as a failure: drift that `apply` did not
-/// resolve, and warnings of the server.
-fn status(report: &Report, object: &ObjectReport, found: &[Finding<'_>]) -> TestCaseStatus {
-    let mut status = match kind(report, object) {
+/// resolve, ownership that fails the run, and warnings of the server.
+fn status(report: &Report, object: &ObjectReport, found: &[Finding<'_>], view: &View) -> TestCaseStatus {
+    let mut status = match kind(report, object, view) {
         None if object.is_left_whole() => {
             let mut left = TestCaseStatus::skipped();
             left.set_message(LEFT);
@@ -100,6 +100,7 @@ fn status(report: &Report, object: &ObjectReport, found: &[Finding<'_>]) -> Test
     };
     let foremost = found.iter().rev().max_by_key(|one| one.level);
     let message = match found.len() {
+        0 if view.is_unowned(object) => UNOWNED.to_owned(),
         0 => describe::state(object).to_owned(),
         1 => found.iter().map(|one| one.message.as_str()).collect(),
         more => format!("{}: {more} findings", describe::state(object)),
@@ -111,13 +112,14 @@ fn status(report: &Report, object: &ObjectReport, found: &[Finding<'_>]) -> Test
     status
 }
 
-fn kind(report: &Report, object: &ObjectReport) -> Option<NonSuccessKind> {
+fn kind(report: &Report, object: &ObjectReport, view: &View) -> Option<NonSuccessKind> {
     let classes: Vec<FailClass> = report.fail_on.iter().filter_map(|name| FailClass::named(name)).collect();
     let fails = if classes.is_empty() {
         object.diff.action != Action::None
     } else {
         classes.iter().any(|class| class.is_in(object))
     };
+    let fails = fails || view.is_unowned(object);
     let is_warned_of = classes.contains(&FailClass::Warnings) && FailClass::Warnings.is_in(object);
     if object.is_incomplete() {
         Some(NonSuccessKind::Error)

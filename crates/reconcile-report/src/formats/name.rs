@@ -15,18 +15,18 @@ pub fn render(reports: &Reports, view: &View) -> String {
     let objects = reports
         .contexts
         .iter()
-        .flat_map(|one| view.sorted(&one.report).into_iter().filter(|object| is_meant(object, one.report.command)));
+        .flat_map(|one| view.sorted(&one.report).into_iter().filter(|object| is_meant(object, one.report.command, view)));
     let names = objects.map(name).filter(|name| is_only || seen.insert(name.clone()));
     names.fold(String::new(), |lines, name| lines + &name + "\n")
 }
 
-/// Returns true for objects that differ, were changed, or are not ready. Objects that could not be compared are left out.
-fn is_meant(object: &ObjectReport, command: Command) -> bool {
+/// Returns true for objects that differ, were changed, are not ready, or fail the run because our field manager does not own their fields. Objects that could not be compared are left out.
+fn is_meant(object: &ObjectReport, command: Command, view: &View) -> bool {
     match command {
         Command::Status => object.is_unready(),
         Command::Own => object.has_transfers() && (object.run.outcome.is_none() || object.is_changed()),
         Command::Apply => object.is_changed(),
-        Command::Diff => !matches!(object.diff.action, Action::None | Action::Unknown),
+        Command::Diff => !matches!(object.diff.action, Action::None | Action::Unknown) || view.is_unowned(object),
     }
 }
 

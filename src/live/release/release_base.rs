@@ -71,7 +71,7 @@ pub(crate) async fn give_bases(
     let reads = all.iter().take(RELEASES);
     let reads = reads.map(async |(name, named)| (name, named, manifests(cluster, discovery, name).await));
     let read: Vec<_> = futures::stream::iter(reads).buffered(IN_FLIGHT).collect().await;
-    let identities: HashSet<_> = compared.iter().map(|one| identity(&one.target.key)).collect();
+    let identities: HashSet<_> = compared.iter().map(|one| one.target.key.without_version()).collect();
     let mut failed = Vec::new();
     let mut unsure: HashSet<&ObjectKey> = HashSet::new();
     let mut rest = Vec::new();
@@ -91,7 +91,7 @@ pub(crate) async fn give_bases(
                 let given = own.filter(|one| base.give_known_to(one.target)).count();
                 if given > 0 {
                     let others =
-                        base.into_rest().into_iter().filter(|other| !identities.contains(&identity(&other.key)));
+                        base.into_rest().into_iter().filter(|other| !identities.contains(&other.key.without_version()));
                     rest.extend(others);
                 }
             }
@@ -112,11 +112,6 @@ pub(crate) async fn give_bases(
     }
     let failed: Vec<(&ReleaseName, String)> = failed.into_iter().map(|(name, _, why)| (name, why)).collect();
     (rest, unread(&failed))
-}
-
-/// The group, kind, namespace and name of an object.
-fn identity(key: &ObjectKey) -> (&str, &str, Option<&str>, &str) {
-    (&key.gvk.group, &key.gvk.kind, key.namespace.as_deref(), &key.name)
 }
 
 /// The warning about the releases that cannot be read, each with the reason; `None` if there are none.

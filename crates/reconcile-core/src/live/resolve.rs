@@ -163,8 +163,7 @@ pub fn resolve(
     let mut diagnostics = Vec::new();
     for (index, (place, manifest)) in places.iter().zip(&manifests).enumerate() {
         diagnostics.extend(contradiction(place, manifest, namespaces));
-        let ObjectKey { gvk, namespace, name } = &place.key;
-        let first = *seen.entry((&gvk.group, &gvk.kind, namespace, name)).or_insert(index);
+        let first = *seen.entry(place.key.without_version()).or_insert(index);
         if first != index {
             let desired = |at: usize| places[at].desired(manifests[at].clone());
             let other = &manifests[first];

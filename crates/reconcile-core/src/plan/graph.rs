@@ -296,9 +296,9 @@ impl<'t> ObjectIndex<'t> {
         let mut index = Self::default();
         let has_admission = nodes.iter().any(|node| Wave::of(&node.key.gvk) == Wave::Admission);
         for (at, node) in nodes.iter().enumerate() {
-            let ObjectKey { gvk, namespace, name } = node.key;
-            let namespace = namespace.as_deref();
-            index.by_name.insert((&gvk.group, &gvk.kind, namespace, name), at);
+            let gvk = &node.key.gvk;
+            let namespace = node.key.namespace.as_deref();
+            index.by_name.insert(node.key.without_version(), at);
             if gvk.is_crd()
                 && let Some(kind) = defined_kind(node.object.get())
             {

@@ -23,8 +23,7 @@ pub struct Reference<'m> {
 impl Reference<'_> {
     /// Returns true if it refers to this object.
     pub fn is(&self, key: &ObjectKey) -> bool {
-        let own = (key.gvk.group.as_str(), key.gvk.kind.as_str(), key.namespace.as_deref(), key.name.as_str());
-        (self.group, self.kind, self.namespace, self.name) == own
+        (self.group, self.kind, self.namespace, self.name) == key.without_version()
     }
 }
 

@@ -151,11 +151,14 @@ impl ObjectKey {
         if self.gvk.is_namespace() { Some(&self.name) } else { self.namespace.as_deref() }
     }
 
+    /// The group, kind, namespace and name: the same for an object in every version of its kind.
+    pub fn without_version(&self) -> (&str, &str, Option<&str>, &str) {
+        (&self.gvk.group, &self.gvk.kind, self.namespace.as_deref(), &self.name)
+    }
+
     /// Returns true if another key is of the same object, perhaps in another version.
     pub fn is_of_same_object(&self, other: &Self) -> bool {
-        let Self { gvk, namespace, name } = self;
-        (&gvk.group, &gvk.kind) == (&other.gvk.group, &other.gvk.kind)
-            && (namespace, name) == (&other.namespace, &other.name)
+        self.without_version() == other.without_version()
     }
 }
 

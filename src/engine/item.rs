@@ -10,7 +10,7 @@ use crate::engine::event::{Event, EventSink};
 use crate::engine::interrupt::Interrupt;
 use crate::engine::wait::{Watched, observe};
 use crate::engine::write::Written;
-use reconcile_core::compare::{Action, Decision, FieldChange, ObjectDiff};
+use reconcile_core::compare::{Action, Decision, FieldChange, ObjectDiff, Replacement};
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::live::Target;
 use reconcile_core::object::Shard;
@@ -367,8 +367,9 @@ impl From<Skip> for TurnResult {
 /// The result for an object that is not written.
 fn left_alone(diff: &ObjectDiff) -> TurnResult {
     let notes = &diff.notes;
+    let is_refused = diff.action == Action::Replace && diff.replacement != Some(Replacement::Allowed);
     match diff.action {
-        _ if !diff.conflicts.is_empty() => Outcome::Conflict.into(),
+        _ if !diff.conflicts.is_empty() && !is_refused => Outcome::Conflict.into(),
         Action::None => Outcome::Unchanged.into(),
         Action::Replace => {
             let because = notes.reason.as_ref().map(|reason| reason.text.as_str()).unwrap_or_default();

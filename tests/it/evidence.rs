@@ -127,11 +127,15 @@ fn ownership_alone_is_drift_only_when_that_is_asked_for() {
     assert_eq!(strict.object("Deployment", "web")["action"], "none");
     assert_eq!(strict.report()["verdict"], "drift");
     assert!(strict.stdout.contains("/web  not yet owned by our field manager"), "{strict}");
-    let as_format = |format: &str| ws.reconcile(["diff", "-f", ".", "--strict-ownership", "-o", format]).exits_with(1).stdout;
+    let as_format =
+        |format: &str| ws.reconcile(["diff", "-f", ".", "--strict-ownership", "-o", format]).exits_with(1).stdout;
     assert_eq!(as_format("name"), "deployment.apps/web\n");
     let suite = as_format("junit=-");
     assert!(suite.contains(r#"failures="1""#), "{suite}");
-    assert!(suite.contains("not yet owned by our field manager") && !suite.contains("the run as a whole"), "{suite}");
+    assert!(
+        suite.contains("our field manager does not own all of them yet") && !suite.contains("the run as a whole"),
+        "{suite}"
+    );
     ws.reconcile(["apply", "-f", "."]).exits_with(0);
     ws.reconcile(["diff", "-f", ".", "--strict-ownership"]).exits_with(0);
 }

@@ -278,3 +278,21 @@ fn a_text_that_an_apply_writes_anew_cannot_be_kept() {
         assert_eq!(ws.resource_version("ControllerRevision", "it"), before);
     }
 }
+
+#[test]
+fn a_replacement_that_is_not_allowed_is_no_conflict() {
+    let ws = Workspace::new();
+    ws.write("web.yaml", WEB);
+    ws.kubectl(["apply", "--server-side", "-f", "."]).exits_with(0);
+    ws.write("web.yaml", &WEB.replace("app: web", "app: shop"));
+    let needs_flag = ws.reconcile(["apply", "-f", "."]).exits_with(4);
+    let failed = "/web: spec.selector is immutable: it has to be deleted and recreated";
+    assert!(needs_flag.stdout.contains(failed) && !needs_flag.stdout.contains("because of conflicts"), "{needs_flag}");
+    assert_eq!(needs_flag.object("Deployment", "web")["outcome"], "failed");
+
+    // Where it is allowed, only the conflict is in the way.
+    let allowed = ws.reconcile(["apply", "-f", ".", "--replace=immutable"]).exits_with(4);
+    assert_eq!(allowed.object("Deployment", "web")["outcome"], "conflict");
+    assert!(allowed.stdout.contains("/web: other managers own metadata.labels.app, spec.selector"), "{allowed}");
+    ws.reconcile(["apply", "-f", ".", "--replace=immutable", "--force-conflicts=all"]).exits_with(0);
+}

@@ -9,7 +9,7 @@ use crate::model::{ContextReport, EXIT_DRIFT, FailClass, Level, ObjectReport, Re
 use crate::view::View;
 use crate::words::describe;
 use crate::words::findings::{Finding, UNMANAGED_OBJECT, WARNING, of_object, of_run, own_location};
-use crate::words::label::{LEFT, UNOWNED};
+use crate::words::label::LEFT;
 use crate::words::parts::has_parts;
 use crate::words::sentence::location;
 use crate::words::summary::verdict_of;
@@ -38,7 +38,8 @@ fn suite(one: &ContextReport, view: &View) -> TestSuite {
     // A run that ended before it looked at any object has to be visible as well.
     if !errors.is_empty() || report.objects.is_empty() && report.exit_code > 1 {
         suite.add_test_case(case_of_run(report, NonSuccessKind::Error, &errors));
-    } else if report.exit_code == EXIT_DRIFT && report.objects.iter().all(|object| kind(report, object, view).is_none()) {
+    } else if report.exit_code == EXIT_DRIFT && report.objects.iter().all(|object| kind(report, object, view).is_none())
+    {
         let is_reason = |found: &Finding<'_>| [WARNING, UNMANAGED_OBJECT].contains(&found.rule);
         let reasons: Vec<Finding<'_>> = of_run(one).into_iter().filter(is_reason).collect();
         suite.add_test_case(case_of_run(report, NonSuccessKind::Failure, &reasons));
@@ -100,7 +101,6 @@ fn status(report: &Report, object: &ObjectReport, found: &[Finding<'_>], view: &
     };
     let foremost = found.iter().rev().max_by_key(|one| one.level);
     let message = match found.len() {
-        0 if view.is_unowned(object) => UNOWNED.to_owned(),
         0 => describe::state(object).to_owned(),
         1 => found.iter().map(|one| one.message.as_str()).collect(),
         more => format!("{}: {more} findings", describe::state(object)),

@@ -12,10 +12,9 @@ use crate::view::View;
 pub fn render(reports: &Reports, view: &View) -> String {
     let mut seen = BTreeSet::new();
     let is_only = reports.only().is_some();
-    let objects = reports
-        .contexts
-        .iter()
-        .flat_map(|one| view.sorted(&one.report).into_iter().filter(|object| is_meant(object, one.report.command, view)));
+    let objects = reports.contexts.iter().flat_map(|one| {
+        view.sorted(&one.report).into_iter().filter(|object| is_meant(object, one.report.command, view))
+    });
     let names = objects.map(name).filter(|name| is_only || seen.insert(name.clone()));
     names.fold(String::new(), |lines, name| lines + &name + "\n")
 }

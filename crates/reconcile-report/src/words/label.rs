@@ -13,8 +13,6 @@ use super::styled::Role;
 pub(crate) const NEEDS_REPLACEMENT: &str = "needs replacement";
 /// The state of an object that `--only` leaves missing, or keeps although no manifest has it.
 pub(crate) const LEFT: &str = "left by --only";
-/// The state of an object of which only the ownership of fields would change.
-pub(crate) const UNOWNED: &str = "not yet owned by our field manager";
 
 /// A word and its role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -181,7 +181,7 @@ fn matrix(page: &mut Markup, reports: &Reports, view: &View) {
         page.element("<p class=\"gap\"", &format!("… {more}: see the contexts below"), "</p>");
     }
     if !alike.is_empty() && contexts.len() > 1 {
-        page.element("<p class=\"gap\"", &quiet_rows(reports.command, alike.len(), "more "), "</p>");
+        page.element("<p class=\"gap\"", &quiet_rows(reports, alike.len(), "more "), "</p>");
     }
     page.raw("</section>\n");
 }

@@ -58,7 +58,7 @@ pub fn together(reports: &Reports, view: &View) -> Styled {
     }
     if !alike.is_empty() && looked_at.len() > 1 && !view.summary {
         let more = if different.is_empty() { "" } else { "more " };
-        text.line(Role::Note, quiet_rows(reports.command, alike.len(), more));
+        text.line(Role::Note, quiet_rows(reports, alike.len(), more));
     }
     for one in reports.contexts.iter().filter(|one| is_stopped(&one.report)) {
         text.push(Role::Name, one.name().to_owned());
@@ -70,9 +70,11 @@ pub fn together(reports: &Reports, view: &View) -> Styled {
 }
 
 /// `1 more object needs no change in any of these contexts`; `more` stands before the noun.
-pub(crate) fn quiet_rows(command: Command, count: usize, more: &str) -> String {
-    let (one, many, state) = match command {
+pub(crate) fn quiet_rows(reports: &Reports, count: usize, more: &str) -> String {
+    let has_baseline = reports.contexts.iter().any(|one| one.report.summary.known.is_some());
+    let (one, many, state) = match reports.command {
         Command::Status => ("is", "are", "ready in all of these contexts"),
+        _ if has_baseline => ("has", "have", "no new difference in any of these contexts"),
         Command::Diff | Command::Apply | Command::Own => ("needs", "need", "no change in any of these contexts"),
     };
     format!("{} {state}", number::counted(count, &format!("{more}object {one}"), &format!("{more}objects {many}")))
@@ -283,6 +285,15 @@ mod tests {
 
     fn shown(contexts: Vec<ContextReport>) -> String {
         plain(&together(&Reports::of(Command::Diff, contexts, Vec::new()), &View::default()))
+    }
+
+    #[test]
+    fn with_a_baseline_equal_objects_may_differ_as_it_says() {
+        let both = ["a", "b"].map(|name| context(name, vec![object("dev", "web", 1, in_sync())]));
+        let mut contexts = Vec::from(both);
+        contexts[0].report.summary.known = Some(2);
+        let text = shown(contexts);
+        assert!(text.contains("1 object has no new difference in any of these contexts"), "{text}");
     }
 
     #[test]

@@ -14,7 +14,7 @@ use crate::model::object::disposition::Disposition;
 use crate::view::View;
 use crate::words::conflict::{conflict_hint, installer};
 use crate::words::effects::effect;
-use crate::words::label::{LEFT, NEEDS_REPLACEMENT, UNOWNED, sign, stopped_step};
+use crate::words::label::{LEFT, NEEDS_REPLACEMENT, sign, stopped_step};
 use crate::words::sentence::excerpt;
 use crate::words::sentence::shared_diagnostic::coded;
 use crate::words::sentence::wrapped::wrapped;
@@ -27,6 +27,8 @@ use crate::words::{deletions, users};
 /// Largest number of changes, conflicts or warnings of one object that are shown; anyone who may write the live object decides
 /// how many there are.
 const SHOWN: usize = 100;
+/// The remark about an object of which only the ownership of fields would change.
+const UNOWNED: &str = "not yet owned by our field manager";
 /// Largest number of mistakes in one manifest that are shown.
 const MISTAKES: usize = 10;
 /// Largest number of images that are named of an object to be created, and the longest name.

@@ -159,12 +159,13 @@ fn of_several(cause: &str) -> String {
 /// The reason why an object was not changed, in a few words.
 fn cause(object: &ObjectReport) -> String {
     match (&object.messages.reason, object.run.outcome) {
-        (Some(reason), _) => format!(": {reason}"),
-        (None, Some(Outcome::Conflict)) => {
+        // The reason is that of a replacement, which the conflict stands in the way of.
+        (_, Some(Outcome::Conflict)) if !object.diff.conflicts.is_empty() => {
             // A field may have several owners.
             let paths: BTreeSet<&FieldPath> = object.diff.conflicts.iter().map(|conflict| &conflict.path).collect();
             format!(": other managers own {}", first_of(paths.iter().map(ToString::to_string), NAMED).join(", "))
         }
+        (Some(reason), _) => format!(": {reason}"),
         (None, _) => String::new(),
     }
 }

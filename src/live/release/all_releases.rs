@@ -18,7 +18,7 @@ use crate::live::list::{MEMORY, Pages};
 /// Most releases that are read in one run.
 const RELEASES: usize = 2_000;
 /// The most text of all manifests together, in bytes.
-const TEXT: usize = 256 << 20;
+pub(super) const TEXT: usize = 256 << 20;
 
 /// The releases of a namespace, or of all of them.
 #[derive(Debug, Default)]

@@ -11,11 +11,18 @@ use reconcile_core::object::{Selector, is_dns_label};
 use serde_json::Value;
 use structured_merge::{ObjectKey, ObjectMeta as _};
 
-use super::{Records, ReleaseError, Wanted, is_release_name};
+use super::all_releases::TEXT;
+use super::{Records, Release, ReleaseError, Wanted, is_release_name};
 use crate::client::{Cluster, IN_FLIGHT};
 
 /// Most releases that are read. The annotations that name them are those of live objects, which anybody may write.
 const RELEASES: usize = 1_000;
+/// The reason why the others are not read.
+const TOO_MANY: &str = "the live objects name more than 1,000 releases";
+/// Most objects of all releases together.
+const OBJECTS: usize = 100_000;
+/// The reason why a release is not read after [`TEXT`] or [`OBJECTS`].
+const TOO_LARGE: &str = "all releases together have more than 100,000 objects, or 256 MiB of manifests";
 
 /// The release that an object names in its annotations, if it names one.
 fn release_of(live: &Value) -> Option<ReleaseName> {
@@ -68,15 +75,27 @@ pub(crate) async fn give_bases(
             named.namespaces.insert(target.key.namespace.clone());
         }
     }
-    let reads = all.iter().take(RELEASES);
-    let reads = reads.map(async |(name, named)| (name, named, manifests(cluster, discovery, name).await));
-    let read: Vec<_> = futures::stream::iter(reads).buffered(IN_FLIGHT).collect().await;
+    let mut releases = all.iter();
+    let reads =
+        releases.by_ref().take(RELEASES).map(async |(name, named)| (name, named, deployed(cluster, name).await));
+    let mut reads = futures::stream::iter(reads).buffered(IN_FLIGHT);
+    let (mut text, mut objects) = (0_usize, 0_usize);
     let identities: HashSet<_> = compared.iter().map(|one| one.target.key.without_version()).collect();
     let mut failed = Vec::new();
     let mut unsure: HashSet<&ObjectKey> = HashSet::new();
     let mut rest = Vec::new();
-    for (name, named, found) in read {
-        match found {
+    // One after the other: a record of a few kilobytes may have so many objects that they need much memory.
+    while let Some((name, named, read)) = reads.next().await {
+        let base = read.and_then(|release| {
+            text = text.saturating_add(release.manifest.len());
+            if text > TEXT || objects > OBJECTS {
+                return Err(TOO_LARGE.to_owned());
+            }
+            let base = manifests(release, discovery, name)?;
+            objects = objects.saturating_add(base.count());
+            if objects > OBJECTS { Err(TOO_LARGE.to_owned()) } else { Ok(base) }
+        });
+        match base {
             Ok(mut base) => {
                 // One in no namespace may have been deleted, or may be of others.
                 let is_unsure = |one: &&ComparedTarget<'_>| {
@@ -98,6 +117,8 @@ pub(crate) async fn give_bases(
             Err(why) => failed.push((name, named, why)),
         }
     }
+    drop(reads);
+    failed.extend(releases.map(|(name, named)| (name, named, TOO_MANY.to_owned())));
     for target in &rest {
         let _ = target.base.set(BaseObject::Same);
     }
@@ -127,13 +148,17 @@ fn unread(failed: &[(&ReleaseName, String)]) -> Option<String> {
     ))
 }
 
-/// The objects of the deployed revision. The error is a fragment.
-async fn manifests(cluster: &Cluster, discovery: &Discovery, name: &ReleaseName) -> Result<BaseObjects, String> {
-    let ReleaseName { namespace, name: release } = name;
-    let records = Records { cluster, namespace, release };
-    let found = records.read(Wanted::Deployed).await.map_err(|error| match error {
+/// The deployed revision. The error is a fragment.
+async fn deployed(cluster: &Cluster, name: &ReleaseName) -> Result<Release, String> {
+    let records = Records { cluster, namespace: &name.namespace, release: &name.name };
+    records.read(Wanted::Deployed).await.map_err(|error| match error {
         ReleaseError::Request(diagnostic, _) | ReleaseError::Record(diagnostic) => diagnostic.message,
-    })?;
+    })
+}
+
+/// The objects of a revision. The error is a fragment.
+fn manifests(found: Release, discovery: &Discovery, name: &ReleaseName) -> Result<BaseObjects, String> {
+    let ReleaseName { namespace, name: release } = name;
     let input = Input::new(stored_name(release, found.info.revision), found.manifest.into_bytes());
     let validation = Validation::Ignore;
     let hooks = Hooks::Skip;

@@ -214,3 +214,32 @@ fn releases_are_the_only_base_and_need_a_cluster() {
         ws.reconcile([&["diff", "-f", "a.yaml"], flags].concat()).exits_with(2);
     }
 }
+
+/// Who may write Secrets in one namespace may write records that need much memory to read.
+#[test]
+fn records_of_many_objects_are_read_one_after_the_other_and_up_to_a_bound() {
+    let ws = Workspace::new();
+    let object =
+        |kind: &str, name: &str| format!("---\n{{apiVersion: v1, kind: {kind}, metadata: {{name: {name}}}}}\n");
+    let many: String = (0..30_000).map(|number| object("Secret", &format!("n{number}"))).collect();
+    let mut manifests = String::new();
+    for release in ["a", "b", "c", "d", "e"] {
+        // None of them has the object that names it, but for the first and the last.
+        let own = if ["a", "e"].contains(&release) { object("ConfigMap", release) } else { String::new() };
+        let record = stored_release(release, &(own + &many)).to_string();
+        ws.stdin(&record).kubectl(["create", "-f", "-"]).exits_with(0);
+        manifests += &format!(
+            "---\n{{apiVersion: v1, kind: ConfigMap, metadata: {{name: {release}, annotations: \
+             {{meta.helm.sh/release-name: {release}, meta.helm.sh/release-namespace: $NS}}}}}}\n"
+        );
+    }
+    ws.write("all.yaml", &manifests);
+    ws.kubectl(["create", "-f", "."]).exits_with(0);
+    let (diff, memory) = ws.start_reconcile(["diff", "-f", ".", "--base", "helm"]).finish_measured();
+    let diff = diff.exits_with(0);
+    let bases = ["a", "e"].map(|name| diff.object("ConfigMap", name)["base"].clone());
+    assert_eq!(bases, [json!("differs"), json!(null)], "{diff}");
+    let warning = "all releases together have more than 100,000 objects";
+    assert!(diff.stderr.contains(warning), "{diff}");
+    assert!(memory < 250, "{memory} MiB");
+}

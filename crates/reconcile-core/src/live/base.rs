@@ -37,6 +37,11 @@ impl BaseObjects {
         Ok(Self { objects: targets.into_iter().map(|target| (Identity::of(&target.key), target)).collect() })
     }
 
+    /// The number of its objects that no target has taken.
+    pub fn count(&self) -> usize {
+        self.objects.len()
+    }
+
     /// Takes the object of a target out of the base, and gives it to the target. If the base is encrypted, all values of the target are
     /// secret as well; if it is not decrypted, the target cannot be compared.
     pub fn give_to(&mut self, target: &mut Target) {

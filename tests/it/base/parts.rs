@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use crate::control_plane::{Run, Workspace};
+use crate::manifests::WEB;
 
 fn map(name: &str, data: &str) -> String {
     format!("{{apiVersion: v1, kind: ConfigMap, metadata: {{name: {name}}}, data: {data}}}\n")
@@ -151,4 +152,22 @@ fn objects_that_are_no_longer_in_the_manifests_are_named_in_all_formats() {
     }
     let page = diff(&ws, &["-o", "html"]);
     assert!(page.stdout.contains("(was \"1\")") || page.stdout.contains("(was &quot;1&quot;)"), "{page}");
+}
+
+/// An effect is told where the differences are that it follows from.
+#[test]
+fn effects_of_what_differs_anyway_are_none_of_this_change() {
+    let ws = Workspace::new();
+    ws.write("base/web.yaml", WEB);
+    ws.write("next/web.yaml", &WEB.replace("tier: front", "tier: front, team: x"));
+    ws.reconcile(["apply", "-f", "base"]).exits_with(0);
+    ws.kubectl(["scale", "deployment/web", "--replicas=6"]).exits_with(0);
+    ws.kubectl(["set", "image", "deployment/web", "*=registry.example.com/hot:1"]).exits_with(0);
+    let run = diff(&ws, &[]);
+    in_order(&run.stdout, &[CHANGE, "metadata.labels.team: x", DRIFT, "spec.replicas: 6", "↳ restarts", "Pods stop"]);
+    assert_eq!(run.stdout.matches('↳').count(), 2, "{run}");
+    for format in ["markdown", "github"] {
+        let run = diff(&ws, &["-o", format]);
+        in_order(&run.stdout, &["team", "already differs in the cluster", "rolling update"]);
+    }
 }

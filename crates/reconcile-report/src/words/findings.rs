@@ -111,7 +111,7 @@ pub(crate) struct Finding<'r> {
     pub path: String,
     /// True if it is one of the changes of the object.
     pub is_change: bool,
-    /// The part of the comparison that it belongs to, if it is a change.
+    /// The part of the comparison that it belongs to, if it is a change or an effect of one.
     pub part: Option<Part>,
     /// One sentence, on one line, with everything visible.
     pub message: String,
@@ -287,7 +287,7 @@ impl<'r> Findings<'r> {
             let location = self.own.clone().map(|own| FindingLocation { line: line.or(own.line), ..own });
             let one = self.finding(rule, describe::change(change));
             let path = change.path.to_string();
-            self.found.push(Finding { path, is_change: true, part: Part::of(change), location, ..one });
+            self.found.push(Finding { path, is_change: true, part: Part::of(change, self.object), location, ..one });
         }
     }
 
@@ -295,7 +295,8 @@ impl<'r> Findings<'r> {
     fn add_remarks(&mut self, command: Command) {
         let object = self.object;
         for one in &object.diff.effects {
-            self.add(EFFECT, describe::message(&effect(one)));
+            let found = self.finding(EFFECT, describe::message(&effect(one)));
+            self.found.push(Finding { part: Part::of_effect(one, object), ..found });
         }
         if let Some(readiness) = object.run.readiness.as_ref().filter(|readiness| !readiness.is_current()) {
             // A status that could not be read is reported as an error above.

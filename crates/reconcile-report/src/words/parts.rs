@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use reconcile_core::compare::{Conflict, FieldChange, Side};
+use reconcile_core::compare::{Conflict, Effect, EffectKind, FieldChange, Side};
 use reconcile_core::rare::Rare;
+use structured_merge::FieldPath;
 
 use crate::model::{ObjectReport, Report};
 
@@ -14,7 +15,7 @@ pub(crate) enum Part {
     Overwritten,
     /// Only the manifests changed.
     Changed,
-    /// No base and no record tells: the object is of no release, or its record cannot be read.
+    /// No base tells: the object is of no release, or its record cannot be read.
     Unknown,
     /// Only the cluster changed, with or without the change of the manifests.
     Drifted,
@@ -24,19 +25,31 @@ impl Part {
     /// All of them.
     pub const ALL: [Self; 4] = [Self::Overwritten, Self::Changed, Self::Unknown, Self::Drifted];
 
-    /// The part of a difference; `None` if it is no drift.
-    pub fn of(change: &FieldChange) -> Option<Self> {
+    /// The part of a difference of an object; `None` if it is no drift. Without a base, the owner of a field tells that the cluster changed it,
+    /// but not that the manifests did not.
+    pub fn of(change: &FieldChange, object: &ObjectReport) -> Option<Self> {
         Some(match change.side? {
             Side::Both => Self::Overwritten,
             Side::Manifest => Self::Changed,
-            Side::Either => Self::Unknown,
-            Side::Cluster => Self::Drifted,
+            Side::Cluster if object.diff.base.is_some() => Self::Drifted,
+            Side::Either | Side::Cluster => Self::Unknown,
         })
     }
 
     /// The foremost part of an object; `None` if nothing of it is drift.
     pub fn of_object(object: &ObjectReport) -> Option<Self> {
-        object.diff.changes.iter().filter_map(Self::of).min()
+        all_of(object).min()
+    }
+
+    /// The part of an object in which it is told what is told once; `None` if nothing of it is drift.
+    fn main(object: &ObjectReport) -> Option<Self> {
+        foremost(all_of(object))
+    }
+
+    /// The part of an object whose differences have an effect; `None` if nothing of it is drift.
+    pub fn of_effect(effect: &Effect, object: &ObjectReport) -> Option<Self> {
+        let causes = object.diff.changes.iter().filter(|change| is_cause(change, effect));
+        foremost(causes.filter_map(|change| Self::of(change, object))).or_else(|| Self::main(object))
     }
 
     /// The words above the part.
@@ -44,7 +57,7 @@ impl Part {
         match self {
             Self::Overwritten => "⚠ this change overwrites changes in the cluster",
             Self::Changed => "this change",
-            Self::Unknown => "on an unknown side, as no base has it",
+            Self::Unknown => "compared without a base",
             Self::Drifted => "already differs in the cluster, and this change leaves it alone",
         }
     }
@@ -56,6 +69,29 @@ impl Part {
             Self::Changed | Self::Unknown => "",
             Self::Drifted => "already differs in the cluster: ",
         }
+    }
+}
+
+/// The parts of the differences of an object.
+fn all_of(object: &ObjectReport) -> impl Iterator<Item = Part> {
+    object.diff.changes.iter().filter_map(|change| Part::of(change, object))
+}
+
+/// The first one in the order in which an apply is about them.
+fn foremost(parts: impl Iterator<Item = Part>) -> Option<Part> {
+    let order = [Part::Changed, Part::Overwritten, Part::Unknown, Part::Drifted];
+    parts.min_by_key(|part| order.iter().position(|one| one == part))
+}
+
+/// Returns true if an effect may follow from a difference.
+fn is_cause(change: &FieldChange, effect: &Effect) -> bool {
+    let is_at = |fields: &[&[&str]]| fields.iter().any(|field| change.path.overlaps(&FieldPath::of(field)));
+    match effect.kind {
+        EffectKind::Scale => is_at(&[&["spec", "replicas"]]),
+        EffectKind::Rollout | EffectKind::Recreate => {
+            is_at(&[&["spec", "template"], &["spec", "paused"], &["spec", "updateStrategy"]])
+        }
+        EffectKind::Delete | EffectKind::Stale | EffectKind::Refresh | EffectKind::Unselected => true,
     }
 }
 
@@ -75,9 +111,12 @@ pub(crate) fn has_parts(report: &Report) -> bool {
 /// The parts of a report that are not empty, without known differences. `None` if it is not shown in parts.
 pub(crate) fn of_report(report: &Report) -> Option<BTreeSet<Part>> {
     has_parts(report).then(|| {
-        let changes = report.objects.iter().flat_map(|object| &object.diff.changes).filter(|change| !change.known);
+        let new = |object: &ObjectReport| {
+            let changes = object.diff.changes.iter().filter(|change| !change.known);
+            changes.filter_map(|change| Part::of(change, object)).collect::<Vec<_>>()
+        };
         let dropped = (!report.dropped.is_empty()).then_some(Part::Changed);
-        changes.filter_map(Part::of).chain(dropped).collect()
+        report.objects.iter().flat_map(new).chain(dropped).collect()
     })
 }
 
@@ -96,21 +135,20 @@ pub(crate) fn split(objects: &[&ObjectReport]) -> Vec<(Option<Part>, Vec<ObjectR
 
 /// An object with the differences of one part; `None` if it has none.
 fn part_of(object: &ObjectReport, part: Part) -> Option<ObjectReport> {
-    let has = |part: Part| object.diff.changes.iter().any(|change| Part::of(change) == Some(part));
-    if !has(part) {
+    let main = Part::main(object)?;
+    if !all_of(object).any(|own| own == part) {
         return None;
     }
-    let main = [Part::Changed, Part::Overwritten, Part::Unknown, Part::Drifted].into_iter().find(|part| has(*part))?;
     let is_main = part == main;
     let mut shown = object.clone();
-    shown.diff.changes.retain(|change| Part::of(change).map_or(is_main, |own| own == part));
+    shown.diff.changes.retain(|change| Part::of(change, object).map_or(is_main, |own| own == part));
+    shown.diff.effects.retain(|effect| Part::of_effect(effect, object) == Some(part));
     if !is_main {
         let changes = &shown.diff.changes;
         let is_here = |conflict: &&Conflict| changes.iter().any(|change| conflict.path.is_prefix_of(&change.path));
         let conflicts = shown.diff.conflicts.iter().filter(is_here).cloned().collect();
         shown.diff.conflicts = conflicts;
         shown.details.is_conflict_shown = !object.diff.conflicts.is_empty();
-        shown.diff.effects.clear();
         shown.diff.added_items.clear();
         shown.messages = Rare::default();
     }

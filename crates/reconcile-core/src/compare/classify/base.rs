@@ -166,9 +166,9 @@ impl<'a> BaseComparison<'a> {
         })
     }
 
-    /// The fields that the manifest no longer has, and that the live object has as the base.
+    /// The fields that the manifest no longer has, and that the live object has.
     pub fn kept(&self, live: &mut Lookup<'_>) -> impl Iterator<Item = &FieldPath> {
-        let is_kept = move |path: &&FieldPath| !self.live.values.overlaps(path) && live.value(path).is_some();
+        let is_kept = move |path: &&FieldPath| live.value(path).is_some();
         self.dropped.iter().filter(|_| !self.is_of_other_version).filter(is_kept)
     }
 

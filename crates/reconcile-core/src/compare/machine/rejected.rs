@@ -17,31 +17,31 @@ use crate::request::{RequestError, StatusError};
 
 impl ComparisonMachine<'_> {
     /// Takes the rejection of the object that remains after a transfer of claims; the reason may be that the object has changed.
-    pub(super) fn pruning_rejected(&mut self, mut live: Box<LiveObject>, error: &RequestError) -> State {
+    pub(super) fn pruning_rejected(&mut self, live: Box<LiveObject>, error: &RequestError) -> State {
         if error.status().is_some_and(|status| status.code == 409) && self.rounds > 0 {
             self.rounds -= 1;
             return State::Reading { answer: Value::Null, live };
         }
         if !live.removed.is_empty()
             && let Some(status) = error.refusal().filter(|status| matches!(status.code, 400 | 403 | 422))
-            && let Some(refusal) = self.removal_refused(&live, status)
+            && let Some(reason) =
+                refusal(self.context.target, Some(&live.current.object), self.context.schema, status).reason()
         {
-            if self.context.policy.remove_added == RemoveAdded::Offered {
-                live.removed = FieldSet::new();
-                return self.compare(*live);
-            }
-            return State::Done(ComparisonResult::Refused { live: Some(live), refusal });
+            return self.removal_refused(live, &reason);
         }
         self.rejected(Some(live), error)
     }
 
-    /// The refusal of an object without what others added, for which nothing of it is applied; `None` if the server did not try it.
-    fn removal_refused(&self, live: &LiveObject, status: &StatusError) -> Option<Refusal> {
-        let object = Some(&live.current.object);
-        let reason = refusal(self.context.target, object, self.context.schema, status).reason()?;
+    /// Ends with an object of which nothing is applied, as the server refuses it without what others added; or compares it with that.
+    pub(super) fn removal_refused(&mut self, mut live: Box<LiveObject>, reason: &str) -> State {
+        if self.context.policy.remove_added == RemoveAdded::Offered {
+            live.removed = FieldSet::new();
+            return self.compare(*live);
+        }
         let message = format!("what was added in the cluster cannot be removed: {reason}");
         let hint = "leave the object out of this run, name other managers with `--remove-added`, or keep the field with an ignore rule";
-        Some(Refusal::Other(Diagnostic::new(Code::Invalid, message).with_hint(hint)))
+        let refusal = Refusal::Other(Diagnostic::new(Code::Invalid, message).with_hint(hint));
+        State::Done(ComparisonResult::Refused { live: Some(live), refusal })
     }
 
     /// Reads the rejection. If a probe can give a better diagnostic, asks if the server accepts the manifest alone.

@@ -169,11 +169,17 @@ pub(crate) fn is_about_immutable_fields(status: &StatusError) -> bool {
     status.code == 422 && !status.causes.is_empty() && status.causes.iter().all(|cause| is_immutable(&cause.message))
 }
 
-fn immutable(mut fields: Vec<String>) -> Refusal {
+/// The refusal of a change of immutable fields.
+fn immutable(fields: Vec<String>) -> Refusal {
+    Refusal::Immutable(are_immutable(fields))
+}
+
+/// The sentence about fields that cannot be changed.
+pub(in crate::compare) fn are_immutable(mut fields: Vec<String>) -> String {
     fields.sort_unstable();
     fields.dedup();
     let verb = if fields.len() == 1 { "is" } else { "are" };
-    Refusal::Immutable(format!("{} {verb} immutable", fields.join(", ")))
+    format!("{} {verb} immutable", fields.join(", "))
 }
 
 /// The immutable fields, with the final clauses of the server's messages: the values before them may be whole pod specs.
@@ -181,9 +187,13 @@ pub(crate) fn unchangeable(target: &Target, live: &Value, status: &StatusError) 
     if refusal_may_quote(target, Some(live), status) {
         return Discreet::of(&[target.desired.object(), live]).sentence(status);
     }
-    let causes =
-        outermost(status).map(|cause| format!("{} cannot be changed: {}", cause.field, final_clause(&cause.message)));
+    let causes = outermost(status).map(|cause| unchangeable_for(&cause.field, final_clause(&cause.message)));
     causes.collect::<Vec<_>>().join("; ")
+}
+
+/// The sentence about a field that cannot be changed, with the final clause of the server's message.
+pub(in crate::compare) fn unchangeable_for(field: &str, clause: &str) -> String {
+    format!("{field} cannot be changed: {clause}")
 }
 
 fn is_immutable(message: &str) -> bool {

@@ -68,6 +68,7 @@ mod help;
 mod ignore;
 mod ignored_parts;
 mod immutable;
+mod immutable_fields;
 mod inputs;
 mod installs;
 mod interrupt;

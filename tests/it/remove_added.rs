@@ -182,8 +182,9 @@ fn an_addition_that_cannot_be_removed_is_told_and_nothing_of_the_object_is_writt
     let ws = applied(SETTINGS);
     patched(&ws, "configmap/settings", &json!({"data": {"b": "2"}, "immutable": true}));
     let before = ws.get("configmap", "settings");
-    for command in ["diff", "apply"] {
-        let refused = run(&ws, command, &["--remove-added", "--replace=immutable"]).exits_with(4);
+    for (command, evidence) in [("diff", "auto"), ("diff", "read-only"), ("apply", "auto")] {
+        let refused =
+            run(&ws, command, &["--remove-added", "--replace=immutable", "--evidence", evidence]).exits_with(4);
         let error = &refused.object("ConfigMap", "settings")["error"];
         let message = error["message"].as_str().unwrap();
         assert!(message.starts_with("what was added in the cluster cannot be removed: "), "{refused}");

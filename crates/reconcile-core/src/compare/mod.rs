@@ -16,6 +16,7 @@ mod decision;
 mod diff;
 mod effect;
 mod ignored_values;
+mod immutable_fields;
 pub(crate) mod known_defaults;
 mod live_object;
 mod machine;

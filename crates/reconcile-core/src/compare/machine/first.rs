@@ -8,6 +8,7 @@ use crate::compare::additions::without_defaults;
 use crate::compare::decision::ComparisonResult;
 use crate::compare::decision::membership::Membership;
 use crate::compare::diff::Evidence;
+use crate::compare::immutable_fields::immutable_change;
 use crate::compare::live_object::LiveObject;
 use crate::compare::policy::EvidenceMode;
 use crate::compare::prediction::{CompareContext, unreadable_owners};
@@ -135,7 +136,7 @@ impl ComparisonMachine<'_> {
     }
 
     /// An object that exists, about which no server is asked.
-    pub(super) fn compared_locally(&self, live: Box<LiveObject>) -> State {
+    pub(super) fn compared_locally(&mut self, live: Box<LiveObject>) -> State {
         match self.wrong_types(Some(&live)) {
             Some(mistakes) => {
                 State::Done(ComparisonResult::Refused { live: Some(live), refusal: Refusal::Typed(mistakes) })
@@ -144,11 +145,20 @@ impl ComparisonMachine<'_> {
         }
     }
 
-    pub(super) fn predicted_locally(&self, live: Box<LiveObject>) -> State {
-        let manifest = live.sent(self.context.target);
+    /// Ends with the object that an apply would leave, unless it is known that the server refuses it.
+    pub(super) fn predicted_locally(&mut self, live: Box<LiveObject>) -> State {
+        let context = self.context;
+        let manifest = live.sent(context.target);
         let removed = without_defaults(&live.removed, &live.current.object);
-        let prediction = Box::new(self.context.predict_displacing(manifest, &live.current, removed));
-        State::Done(ComparisonResult::Predicted { live, prediction })
+        let prediction = Box::new(context.predict_displacing(manifest, &live.current, removed));
+        let Some(reason) = immutable_change(context, &live, &prediction.object) else {
+            return State::Done(ComparisonResult::Predicted { live, prediction });
+        };
+        let with_additions = || immutable_change(context, &live, &context.predict(manifest, &live.current).object);
+        if !live.removed.is_empty() && with_additions().is_none() {
+            return self.removal_refused(live, &reason);
+        }
+        State::Done(ComparisonResult::Refused { live: Some(live), refusal: Refusal::Immutable(reason) })
     }
 }
 

@@ -348,6 +348,7 @@ fn objects(changes: Vec<Proposed>) -> Vec<PulledObject> {
         change.path = secrecy.shown_path(&change.path);
         let edit = edit.map_err(|obstacle| match obstacle {
             Obstacle::Half(path, flag) => Obstacle::Half(secrecy.shown_path(&path), flag),
+            Obstacle::Replaced(path, flag) => Obstacle::Replaced(secrecy.shown_path(&path), flag),
             other => other,
         });
         let is_declined = edit == Err(Obstacle::Declined);

@@ -117,6 +117,11 @@ fn half_of_a_switch_that_was_chosen_alone_is_refused() {
             assert_eq!(text(&ws), BUDGET, "{run}");
         }
     }
+    let run = ws.reconcile(["pull", "-f", ".", "-o", "json", "--class", "absent"]).exits_with(4);
+    let reason = reason(&run, "spec.maxUnavailable");
+    assert!(reason.contains("the cluster has spec.minAvailable in its place"), "{run}");
+    assert!(reason.contains("`--class absent,changedByOther`"), "{run}");
+    assert_eq!(text(&ws), BUDGET, "{run}");
     ws.reconcile(["pull", "-f", ".", "--class", "changedByOther,absent"]).exits_with(0);
     assert_eq!(
         text(&ws),

@@ -13,7 +13,7 @@ use super::defaults::{without_defaults, without_known_defaults};
 use super::order::live_order_of;
 use super::place::{place_of_new, steps, value_at};
 use super::selection::Selection;
-use super::switch::other_halves;
+use super::switch::{in_place_of, other_halves};
 use crate::compare::known_defaults::is_known_default;
 use crate::compare::{Class, FieldChange, Side, holds_redacted};
 use crate::manifest::Origin;
@@ -60,6 +60,8 @@ pub enum Obstacle {
     /// It is one half of a switch, and the change of this field is the other one, which is not pulled; with the flag that chooses both, if
     /// the other one was not chosen.
     Half(FieldPath, Option<String>),
+    /// It is the removal of a field in whose place the live object has this one, which was not chosen; with the flag that chooses both.
+    Replaced(FieldPath, String),
     /// The server would refuse the manifest with it, for this reason.
     Refused(String),
     /// Somebody answered no.
@@ -89,6 +91,10 @@ impl fmt::Display for Obstacle {
             Self::Half(path, Some(flag)) => write!(
                 f,
                 "the manifest has {path} in its place, and the cluster no longer has that: both go together, choose them with {flag}"
+            ),
+            Self::Replaced(path, flag) => write!(
+                f,
+                "the cluster has {path} in its place, and the manifest does not: both go together, choose them with {flag}"
             ),
             Self::Half(path, None) => write!(f, "it goes together with {path}, which is not pulled"),
             Self::Refused(reason) => write!(f, "the server would refuse the manifest with it: {reason}"),
@@ -148,6 +154,7 @@ impl<'s> Proposer<'s> {
             for (named, halves) in of_named {
                 if is_one(named, change) {
                     others.extend(halves);
+                    others.extend(in_place_of(named, changes, schema));
                 } else if is_along(change) && halves.iter().any(|half| is_one(half, change)) {
                     others.push(*named);
                 }
@@ -166,7 +173,12 @@ impl<'s> Proposer<'s> {
                 // Where nothing can be edited, no other choice helps.
                 _ if let Err(obstacle) = &manifest => Err(obstacle.clone()),
                 _ if let Some(half) = others(change).into_iter().find(|half| !is_chosen(half)) => {
-                    Err(Obstacle::Half(half.path.clone(), Some(selection.flag_for_both(change, half))))
+                    let (path, flag) = (half.path.clone(), selection.flag_for_both(change, half));
+                    Err(if change.live.is_some() {
+                        Obstacle::Half(path, Some(flag))
+                    } else {
+                        Obstacle::Replaced(path, flag)
+                    })
                 }
                 _ if self.is_built && has_other_hash(change) => Err(Obstacle::GeneratedName),
                 _ if let Some(other) =

@@ -43,6 +43,16 @@ pub fn other_halves<'c>(
     removed.into_iter().filter(is_half)
 }
 
+/// The additions of the live object in place of a field of the manifest: its removal alone leaves the manifest with none of them.
+pub fn in_place_of<'c>(removal: &FieldChange, all: &'c [FieldChange], schema: TypeRef<'_>) -> Vec<&'c FieldChange> {
+    let Some((name, above)) = field_of(&removal.path).filter(|_| is_removed(removal)) else { return Vec::new() };
+    if !schema.at(above).declares(name) {
+        return Vec::new();
+    }
+    let is_beside = |other: &&FieldChange| field_of(&other.path).is_some_and(|(_, own)| own == above);
+    all.iter().filter(is_beside).filter(|other| is_added(other) && are_one_of(other, removal)).collect()
+}
+
 /// The fields of the manifest in the same map that the live object does not have.
 fn removed_beside<'c>(change: &FieldChange, all: &'c [FieldChange], schema: TypeRef<'_>) -> Vec<&'c FieldChange> {
     let Some((name, above)) = field_of(&change.path) else { return Vec::new() };
@@ -52,7 +62,7 @@ fn removed_beside<'c>(change: &FieldChange, all: &'c [FieldChange], schema: Type
     }
     let is_beside = |other: &&FieldChange| {
         let place = field_of(&other.path).filter(|(_, own)| *own == above);
-        other.live.is_none() && other.desired.is_some() && place.is_some_and(|(name, _)| map.declares(name))
+        is_removed(other) && place.is_some_and(|(name, _)| map.declares(name))
     };
     all.iter().filter(is_beside).collect()
 }
@@ -60,6 +70,11 @@ fn removed_beside<'c>(change: &FieldChange, all: &'c [FieldChange], schema: Type
 /// Returns true for a field that only the live object has.
 fn is_added(change: &FieldChange) -> bool {
     change.live.is_some() && change.desired.is_none()
+}
+
+/// Returns true for a field that only the manifest has.
+fn is_removed(change: &FieldChange) -> bool {
+    change.live.is_none() && change.desired.is_some()
 }
 
 /// The name of a field, and the path to its map.

@@ -43,8 +43,8 @@ use crate::terminal::Terminal;
 pub(super) const AFTER_HELP: &str = "\
 Each line of the live object begins with the manager that owns its field, the operation or subresource, and the time, as \
 `metadata.managedFields` records them; `-` is a field that nobody owns, such as a default. A field with several owners has a line for \
-each. With `-f`, a sign comes first: `=` the manifest has it so, `~` it has another value, `+` only the live object has the field. Values \
-of Secrets are never shown.
+each. With `-f`, a sign comes first: `=` the manifest has it so, `~` it has another value, `+` only the live object has the field, \
+`?` the snapshot withholds its value. Values of Secrets are never shown.
 
 Exit codes:
   0    all objects were read

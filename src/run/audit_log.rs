@@ -188,10 +188,10 @@ impl LogSearch {
         Ok(())
     }
 
-    /// The warning if the log begins after the first write that an answer depends on.
+    /// The warning if the log begins after the first write that is asked about.
     fn begins_late(&self) -> Option<String> {
-        let begin = self.begin?;
         let reach = self.search.reach()?;
+        let Some(begin) = self.begin else { return Some("the audit log has no events".to_owned()) };
         let begin = Timestamp::from_second(begin.as_second()).ok().filter(|begin| begin.as_second() > reach)?;
         Some(format!("the audit log begins at {begin}: users who wrote to the objects earlier are not in it"))
     }

@@ -473,3 +473,23 @@ fn ignore_rules_hide_no_owner_and_times_are_in_words_on_request() {
     let relative = line(&run, &run.stderr);
     assert!(relative.starts_with("~ kubectl-edit") && relative.contains(" ago"), "{relative}");
 }
+
+#[test]
+fn values_that_a_snapshot_withholds_are_not_compared() {
+    let ws = Workspace::new();
+    let value = ws.secret("withheld-from-blame");
+    ws.write(
+        "key.yaml",
+        &format!("{{apiVersion: v1, kind: Secret, metadata: {{name: key}}, stringData: {{a: {value}}}}}"),
+    );
+    ws.reconcile(["apply", "-f", "key.yaml"]).exits_with(0);
+    for (flags, sign) in [(&[][..], "unknown"), (&["--include-secrets"], "same")] {
+        let snapshot = ws.reconcile([&["snapshot", "-f", "key.yaml"][..], flags].concat()).exits_with(0);
+        std::fs::write(ws.folder().join("live.yaml"), &snapshot.stdout).unwrap();
+        let run = ws.reconcile(["blame", "-f", "key.yaml", "--live", "live.yaml", "-o", "json"]).exits_with(0);
+        let objects: Vec<Value> = serde_json::from_str(&run.stdout).unwrap();
+        let fields = objects[0]["fields"].as_array().unwrap();
+        let field = fields.iter().find(|field| field["path"] == "data.a").unwrap();
+        assert_eq!(field["manifest"], sign, "{run}");
+    }
+}

@@ -95,11 +95,9 @@ impl AuditSearch {
         self.has_gaps = true;
     }
 
-    /// The second of the first write that an answer depends on, if one does.
+    /// The second of the first write that is asked about, if the time of one is known.
     pub fn reach(&self) -> Option<i64> {
-        let depends = |number: &usize| !self.answer(*number).is_empty();
-        let asked = self.asked.iter().enumerate().filter(|(number, _)| depends(number));
-        asked.filter_map(|(_, asked)| asked.since.second).min()
+        self.asked.iter().filter_map(|asked| asked.since.second).min()
     }
 
     /// Takes an event into account.

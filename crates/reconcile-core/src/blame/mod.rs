@@ -18,7 +18,7 @@ use structured_merge::{
     with_string_data_folded,
 };
 
-use crate::compare::{REDACTED, Redactor, Secrecy};
+use crate::compare::{REDACTED, Redactor, Secrecy, holds_redacted};
 use crate::owners::Owner;
 
 /// The live object whose fields are blamed.
@@ -98,18 +98,24 @@ impl Walk<'_> {
                     self.steps.pop();
                 }
             }
-            leaf => self.leaf(leaf, paths),
+            leaf => self.leaf((live, leaf), paths),
         }
     }
 
-    fn leaf(&mut self, value: &Value, (path, open): (&FieldPath, &FieldPath)) {
+    fn leaf(&mut self, (live, shown): (&Value, &Value), (path, open): (&FieldPath, &FieldPath)) {
+        let compared = |wanted: &WantedFields<'_>| wanted.compared(path);
+        let is_known = |found: InManifest| found == InManifest::Absent || !holds_redacted(live);
         let (strength, owners) = self.claimants.best(path, self.root);
         let owners = owners.into_iter().filter(|_| strength == ClaimStrength::Own);
         self.fields.push(BlamedField {
             path: open.clone(),
-            value: value.clone(),
+            value: shown.clone(),
             managers: owners.map(Owner::from).collect(),
-            manifest: self.wanted.as_ref().map(|wanted| wanted.compared(path)),
+            manifest: self
+                .wanted
+                .as_ref()
+                .map(compared)
+                .map(|found| if is_known(found) { found } else { InManifest::Unknown }),
             steps: self.steps.clone(),
         });
     }
@@ -200,4 +206,6 @@ pub enum InManifest {
     Differs,
     /// The manifest does not have the field.
     Absent,
+    /// The manifest has the field, and the snapshot withholds its live value.
+    Unknown,
 }

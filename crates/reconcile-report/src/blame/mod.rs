@@ -208,6 +208,7 @@ fn sign(manifest: InManifest) -> (Role, &'static str) {
         InManifest::Same => (Role::Note, "="),
         InManifest::Differs => (Role::Change, "~"),
         InManifest::Absent => (Role::Add, "+"),
+        InManifest::Unknown => (Role::Note, "?"),
     }
 }
 

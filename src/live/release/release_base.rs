@@ -84,7 +84,7 @@ pub(crate) async fn give_bases(
     let mut failed = Vec::new();
     let mut unsure: HashSet<&ObjectKey> = HashSet::new();
     let mut rest = Vec::new();
-    // One after the other: a record of a few kilobytes may have so many objects that they need much memory.
+    // One after the other: a record of a few kilobytes may have objects that need a gigabyte of memory.
     while let Some((name, named, read)) = reads.next().await {
         let base = read.and_then(|release| {
             text = text.saturating_add(release.manifest.len());

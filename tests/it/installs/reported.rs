@@ -64,10 +64,13 @@ fn same_of_a_snapshot(ws: &Workspace, online: &Run, figures: &mut Figures) {
     }
 }
 
-/// What is reported of an object, without its version, which controllers change all the time.
+/// What is reported of an object, without its version and the number of its Pods, which controllers change all the time.
 fn lasting(object: &Value) -> Value {
     let mut object = object.clone();
     object.as_object_mut().unwrap().remove("resourceVersion");
+    for effect in object.get_mut("effects").and_then(Value::as_array_mut).into_iter().flatten() {
+        *effect = effect["kind"].take();
+    }
     object
 }
 

@@ -262,6 +262,11 @@ fn a_narrower_input_says_nothing_about_the_other_objects() {
         assert_eq!(counts(&run), (1, 0), "{run}");
         assert!(run.stderr.contains(left_out), "{run}");
     }
+    let elsewhere = ws.fill_in("$NS-elsewhere");
+    ws.kubectl(["create", "namespace", &elsewhere]).exits_with(0);
+    let run = ws.reconcile(["diff", "-f", "deploy", "-n", &elsewhere, "--baseline", "baseline.json"]).exits_with(1);
+    assert_eq!(run.report()["summary"]["resolved"], 0, "{run}");
+    assert!(run.stderr.contains("of the baseline may still be there: this input leaves them out"), "{run}");
     std::fs::remove_file(ws.folder().join("deploy/settings.yaml")).unwrap();
     let removed = against(&ws, &[]).exits_with(0);
     assert_eq!(counts(&removed), (1, 1), "{removed}");

@@ -1,6 +1,6 @@
 //! `diff --baseline`: the differences that an earlier report has already. They are shown on request only, and do not make a run fail.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use reconcile_core::compare::{Action, Class, FieldChange, REDACTED};
 use reconcile_core::diagnostic::Diagnostic;
@@ -129,8 +129,9 @@ impl KnownDifferences {
     /// A warning about known differences of objects that the input of the run does not have.
     pub fn outside(&self, objects: &[ObjectReport], shard: Option<Shard>) -> Option<String> {
         let now: BTreeSet<&ObjectKey> = objects.iter().map(|object| &object.key).collect();
+        let is_left_out = left_out(objects);
         let is_outside = |(key, known): &(&ObjectKey, &KnownObject)| {
-            !known.is_in_input && !now.contains(key) && shard.is_none_or(|shard| shard.has(key))
+            is_left_out(key, known) && !now.contains(key) && shard.is_none_or(|shard| shard.has(key))
         };
         let outside = self.objects.iter().filter(is_outside).map(|(_, known)| known.drift().count());
         let outside = outside.fold(0, usize::saturating_add);
@@ -186,8 +187,9 @@ impl KnownDifferences {
         let now: HashMap<&ObjectKey, &ObjectReport> = objects.iter().map(|object| (&object.key, object)).collect();
         let known_as_one: BTreeSet<ObjectKey> =
             objects.iter().filter(|object| object.is_known()).filter_map(ObjectReport::former).collect();
+        let is_left_out = left_out(objects);
         let resolved = self.objects.iter().map(|(key, known)| match now.get(key) {
-            None if !known.is_in_input => 0,
+            None if is_left_out(key, known) => 0,
             None if shard.is_some_and(|shard| !shard.has(key)) => 0,
             None if known_as_one.contains(key) => 0,
             None => known.drift().count(),
@@ -212,6 +214,14 @@ impl KnownDifferences {
         });
         resolved.fold(0, usize::saturating_add)
     }
+}
+
+/// Returns true for an object that the input of a run could not have: its file is no part of it, or its manifest is in another namespace now.
+fn left_out(objects: &[ObjectReport]) -> impl Fn(&ObjectKey, &KnownObject) -> bool {
+    let type_and_name = |key: &ObjectKey| (key.gvk.clone(), key.name.clone());
+    let is_namespaced = |object: &&ObjectReport| object.key.namespace.is_some();
+    let now: HashSet<_> = objects.iter().filter(is_namespaced).map(|object| type_and_name(&object.key)).collect();
+    move |key, known| !known.is_in_input || key.namespace.is_some() && now.contains(&type_and_name(key))
 }
 
 impl KnownObject {

@@ -88,7 +88,12 @@ impl Baseline {
             [one] => named(one.report.cluster.as_ref()),
             several => format!("{} other clusters", several.len()),
         };
-        let message = format!("the baseline is of {known}, and this run is of {}", named(cluster));
+        let now = named(cluster);
+        let message = if known == now {
+            format!("the baseline is of another cluster than this run: the one at {now} has another UID by now")
+        } else {
+            format!("the baseline is of {known}, and this run is of {now}")
+        };
         Diagnostic::of_file(&self.file, message).with_hint("write a baseline for each cluster")
     }
 }

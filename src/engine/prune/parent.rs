@@ -28,19 +28,27 @@ pub(super) fn resource_of_parent<'d>(
     discovery: &'d Discovery,
 ) -> Result<&'d Resource, ApplySetError> {
     let served = discovery.resources().filter(|resource| !resource.pending);
-    pick(reference, served).map_err(|message| {
+    let has_alias = |resource: &Resource, name: &str| discovery.has_alias(&resource.gvk, name);
+    pick(reference, served, has_alias).map_err(|message| {
         let hint = "a parent is a Secret, a ConfigMap, or a custom resource of a kind that allows it";
         ApplySetError::refused(format!("`--applyset`: {message}"), hint)
     })
 }
 
-/// Picks the parent's resource from those that the server has; the core group comes first. The error says what is wrong.
-fn pick<'r>(reference: &ParentReference, served: impl Iterator<Item = &'r Resource>) -> Result<&'r Resource, String> {
+/// Picks the parent's resource from those that the server has; the core group comes first. `has_alias` says if a resource has a short name. The
+/// error says what is wrong.
+fn pick<'r>(
+    reference: &ParentReference,
+    served: impl Iterator<Item = &'r Resource>,
+    has_alias: impl Fn(&Resource, &str) -> bool,
+) -> Result<&'r Resource, String> {
     let (name, group) = match &reference.resource {
         None => ("secrets", Some("")),
         Some((name, group)) => (name.as_str(), group.as_deref()),
     };
-    let is_called = |resource: &&Resource| resource.plural == name || resource.gvk.kind.eq_ignore_ascii_case(name);
+    let is_called = |resource: &&Resource| {
+        resource.plural == name || resource.gvk.kind.eq_ignore_ascii_case(name) || has_alias(resource, name)
+    };
     let mut found: Vec<&Resource> =
         served.filter(is_called).filter(|resource| group.is_none_or(|group| resource.gvk.group == group)).collect();
     found.sort_by(|a, b| {
@@ -360,7 +368,9 @@ fn unusable(error: &ParentError, set: &ApplySet, code: Code) -> Diagnostic {
             "choose another parent, or correct its annotation, which is not the name of a tool".to_owned()
         }
         ParentErrorCause::OtherTool(tool) => {
-            format!("continue it with `--adopt={tool}`, after which both tools can apply it, or choose another parent")
+            format!(
+                "continue it with `--adopt={tool}` in every run, beside which the other tool can go on, or choose another parent"
+            )
         }
         ParentErrorCause::NotANamespace(_) => "correct the annotation, a list separated by commas".to_owned(),
     };
@@ -453,12 +463,14 @@ mod tests {
         ];
         let pick = |text: &str| {
             let reference = ParentReference::parse(text).unwrap();
-            pick(&reference, served.iter()).map(|found| (found.gvk.api_version(), reference.name.clone()))
+            let has_alias = |resource: &Resource, name: &str| resource.gvk.kind == "ConfigMap" && name == "cm";
+            pick(&reference, served.iter(), has_alias).map(|found| (found.gvk.api_version(), reference.name.clone()))
         };
         let found = |api_version: &str, name: &str| Ok((api_version.to_owned(), name.to_owned()));
         assert_eq!(pick("web"), found("v1", "web"));
         assert_eq!(pick("secret/web"), found("v1", "web"));
         assert_eq!(pick("configmaps/web"), found("v1", "web"));
+        assert_eq!(pick("cm/web"), found("v1", "web"));
         assert_eq!(pick("secrets.two.example.com/web"), found("two.example.com/v1", "web"));
         assert_eq!(pick("sets.one.example.com/web"), found("one.example.com/v1", "web"));
         assert!(pick("sets/web").unwrap_err().contains("sets.two.example.com"));

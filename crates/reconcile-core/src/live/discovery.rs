@@ -113,7 +113,7 @@ impl Discovery {
     }
 
     /// Returns true if a kind has this name as well: in the singular, or a short one.
-    pub(super) fn has_alias(&self, gvk: &GroupVersionKind, name: &str) -> bool {
+    pub fn has_alias(&self, gvk: &GroupVersionKind, name: &str) -> bool {
         self.aliases.get(name).is_some_and(|kinds| kinds.contains(&GroupKind::from(gvk)))
     }
 

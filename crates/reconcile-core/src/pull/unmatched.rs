@@ -92,24 +92,26 @@ impl Unmatched {
         if self.is_incomplete {
             return Vec::new();
         }
+        let within = if self.selection.objects.is_empty() { "" } else { " in the objects of `--object`" };
         let mut warnings = Vec::new();
         for class in self.classes.iter().filter(|class| !class.is_matched) {
             let name = name_of(class.pattern);
             warnings.push(match class.pattern {
                 Class::Unmanaged if self.managers.is_empty() => {
-                    format!("`--class {name}`: no field was added by hand; `--manager` names other owners")
+                    format!("`--class {name}`: no field was added by hand{within}; `--manager` names other owners")
                 }
-                _ => format!("`--class {name}`: there is no difference of this class"),
+                _ => format!("`--class {name}`: there is no difference of this class{within}"),
             });
         }
         for Noted { pattern, .. } in self.managers.iter().filter(|manager| !manager.is_matched) {
-            warnings.push(format!("`--manager {pattern}`: no difference is of a field that this manager owns"));
+            warnings.push(format!("`--manager {pattern}`: no difference{within} is of a field that this manager owns"));
         }
         for (Noted { pattern, .. }, meant) in self.fields.iter().filter(|(field, _)| !field.is_matched) {
             let meant = meant.iter().find(|meant| meant.is_matched);
             let meant = meant.map(|meant| format!(": did you mean `{}`?", meant.pattern)).unwrap_or_default();
-            warnings
-                .push(format!("`--field {pattern}`: neither the manifests nor the differences have this field{meant}"));
+            warnings.push(format!(
+                "`--field {pattern}`: neither the manifests nor the differences have this field{within}{meant}"
+            ));
         }
         warnings
     }

@@ -283,9 +283,14 @@ fn too_large(subject: &RejectedObject<'_>, status: &StatusError) -> Option<Diagn
         }
     });
     let is_close = limit.is_some_and(|limit| mebibytes(size) == mebibytes(limit));
-    let size = if is_close { format!("{size} bytes") } else { mebibytes(size) };
+    let is_small = size < SMALL;
+    let size = if is_close || is_small { format!("{size} bytes") } else { mebibytes(size) };
     let message = format!("the object is too large: {size}{}", most.unwrap_or_default());
-    let hint = "split it into several objects, or keep its content somewhere else";
+    let hint = if is_small {
+        "the API server takes objects of this size: a proxy in front of it may have a limit of its own"
+    } else {
+        "split it into several objects, or keep its content somewhere else"
+    };
     Some(Diagnostic::new(Code::Invalid, message).with_hint(hint))
 }
 
@@ -306,6 +311,9 @@ fn data_size(object: &Value) -> usize {
 fn first_number(text: &str) -> Option<usize> {
     text.split(|c: char| !c.is_ascii_digit()).find(|digits| digits.len() >= 4)?.parse().ok()
 }
+
+/// The size of an object below which no API server calls it too large, in bytes.
+const SMALL: usize = 1 << 20;
 
 /// `1.5 MiB`
 fn mebibytes(bytes: usize) -> String {

@@ -73,11 +73,14 @@ pub fn together(reports: &Reports, view: &View) -> Styled {
 pub(crate) fn quiet_rows(reports: &Reports, count: usize, more: &str) -> String {
     let has_baseline = reports.contexts.iter().any(|one| one.report.summary.known.is_some());
     let (one, many, state) = match reports.command {
-        Command::Status => ("is", "are", "ready in all of these contexts"),
-        _ if has_baseline => ("has", "have", "no new difference in any of these contexts"),
-        Command::Diff | Command::Apply | Command::Own => ("needs", "need", "no change in any of these contexts"),
+        Command::Status => ("is", "are", "ready in all of"),
+        _ if has_baseline => ("has", "have", "no new difference in any of"),
+        Command::Diff | Command::Apply | Command::Own => ("needs", "need", "no change in any of"),
     };
-    format!("{} {state}", number::counted(count, &format!("{more}object {one}"), &format!("{more}objects {many}")))
+    let is_all = reports.contexts.iter().all(|one| !is_stopped(&one.report));
+    let which = if is_all { "these contexts" } else { "the contexts that were looked at" };
+    let objects = number::counted(count, &format!("{more}object {one}"), &format!("{more}objects {many}"));
+    format!("{objects} {state} {which}")
 }
 
 /// Returns true if a run ended before it looked at any object.
@@ -305,7 +308,7 @@ mod tests {
         ];
         let expected = "               a        bb
 ConfigMap web  in sync  not compared
-1 more object needs no change in any of these contexts
+1 more object needs no change in any of the contexts that were looked at
 c: unreachable: cannot connect
 3 contexts: 1 incomplete, 1 unreachable, 1 without differences
 ";

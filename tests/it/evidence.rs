@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::control_plane::{Fault, Proxy, Request, Workspace, definition};
+use crate::control_plane::{Fault, Proxy, Replaced, Request, Workspace, definition};
 use crate::manifests::{SHOP, WEB};
 
 fn kettle() -> String {
@@ -289,4 +289,39 @@ fn an_empty_class_of_a_claim_is_a_value_without_the_server_as_well() {
             "{evidence}: {diff}"
         );
     }
+}
+
+/// The specification of such a request never changes. A proof must not take the values of a manifest for those of the object.
+#[test]
+fn values_that_the_server_keeps_in_every_update_are_not_proven() {
+    const REQUEST: &str = "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0KTUlJQ1VUQ0NBVGtDQVFBd0RERUtNQWdHQTFVRUF3d0JlRENDQVNJd0RRWUpLb1pJaHZjTkFRRUJCUUFEZ2dFUApBRENDQVFvQ2dnRUJBSkt3U1hDcHNMZkhFb2ZPeHU5N0ZENzFVczE5UndHUkRma3VYdjVNQXU3alU0Q3NQUndJCnh3VzVEVFFNMFF3Y1lIUVd1NjBZZ0FiMVBaam9RWjBNQ3VZYTZrSWZiZ2pTcVIyM0lQa2JScXZDVGt4ZjNzRkMKWjNlT0R1dXZlZHZKeHd6M2JGMWhiRmJwTitVWnY5MFpoenQ1NmhBQVcxT0hqZGwyeDZlaWdVeVpxUkNaNEh3OApiOW1wcm5nRkpGSUpaTlF3aFJTNm9JNUQydGdVK01PVnp3VmRtN2hVcHA5NSt6a1dOcUxIek1zd3ZZaXJTRVpoCndiUExWOERPNTQ3UlF4YTZRWjduRWgwaVNtY00vY3ErdmtDUkNMVkdyMi9YQ3NJaGZwUmVhbERmeVM1TzM3bmYKanQyVmxHQmpmSGYrQ0V3cnpmZUFXVm9rclBnczZWT1BUMDhDQXdFQUFhQUFNQTBHQ1NxR1NJYjNEUUVCQ3dVQQpBNElCQVFDTGVYZXVyZXhNa1NsUHlMRXlxQXJFbElxejI0R2dzWDJjck5vV2VWUVQrVlp5cFVyazBzRjU3QnRuCktDNWcxOTg3NE92Yi9kOVNtMXJ3VUJqblI0NzJnTEtpWVBVSFV1Skg1VTJrWHllMWFVVVM0eWJuazltTXNabW0KYmc2amRQNXRPa3FaZUdIMEtIdy93R09OT2lEOUx2WmM1cUZEMTFOUm5ZU1BSa1ZHWEhxZVJQUHk2TXVEdmt1aApVVFBZNHpKWGRGNjRDQTliNnVndGZZd0RzUytiVHA0eVBVdE50NlE2dmpJS1VaMVRsKzc1MS9DejZWK3VucEd2CjhEUEZJT0N1NXpKaElYUzhFNmQxTkJ4QnF5N2xoamJBeDBNVGNmZ1ZmYnNQQ3gzSWFNNzJCelpjQldRRjJ5bXMKaGNkemhod2d6SU9yeFpPQ2FYVmNBelN6TWJEUAotLS0tLUVORCBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0K";
+    let ws = Workspace::new();
+    let request = format!(
+        "{{apiVersion: certificates.k8s.io/v1, kind: CertificateSigningRequest, metadata: {{name: $NS}},
+          spec: {{signerName: example.com/one, usages: [client auth], request: {REQUEST}}}}}"
+    );
+    ws.write("it.yaml", &request);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    let same = ws.reconcile(["diff", "-f", "."]).exits_with(0);
+    assert_eq!(same.object("CertificateSigningRequest", ws.namespace())["evidence"], "proven", "{same}");
+    ws.write("it.yaml", &request.replaced("example.com/one", "example.com/two").replaced("client auth", "server auth"));
+    for mode in ["auto", "server"] {
+        let diff = ws.reconcile(["diff", "-f", ".", "--evidence", mode]).exits_with(0);
+        let changes = diff.changes("CertificateSigningRequest", ws.namespace());
+        assert_eq!(changes, ["overridden spec.signerName", "overridden spec.usages[0]"], "{mode}: {diff}");
+        assert!(diff.stdout.contains("the cluster keeps its own value"), "{diff}");
+    }
+    let gates = ["diff", "-f", ".", "--fail-on", "overridden"];
+    ws.reconcile(gates).exits_with(1);
+
+    ws.write(
+        "it.yaml",
+        "{apiVersion: v1, kind: Namespace, metadata: {name: $NS, labels: {by: us}}, spec: {finalizers: [kubernetes]}}",
+    );
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    let same = ws.reconcile(["diff", "-f", "."]).exits_with(0);
+    assert_eq!(same.object("Namespace", ws.namespace())["evidence"], "proven", "{same}");
+    ws.write("it.yaml", "{apiVersion: v1, kind: Namespace, metadata: {name: $NS, labels: {by: us}}, spec: {finalizers: [example.com/own]}}");
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(0);
+    assert_eq!(diff.changes("Namespace", ws.namespace()), ["overridden spec.finalizers[0]"], "{diff}");
 }

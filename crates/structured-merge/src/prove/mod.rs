@@ -46,11 +46,18 @@ pub fn prove(
 }
 
 /// Returns true if the server keeps or completes a value regardless of an apply: tolerations that admission adds to
-/// every Pod (`DefaultTolerationSeconds`), and the address of a Service.
+/// every Pod (`DefaultTolerationSeconds`), the address of a Service, and what an update never changes (`PrepareForUpdate` of
+/// `pkg/registry/core/namespace` and `pkg/registry/certificates/certificates`).
 fn is_servers_own(path: &FieldPath, kind: &KindInfo) -> bool {
-    const KEPT: [(&str, [&str; 2]); 2] = [("Pod", ["spec", "tolerations"]), ("Service", ["spec", "clusterIP"])];
-    let is_kept = |(name, at): &(&str, [&str; 2])| kind.gvk.kind == *name && FieldPath::of(at).is_prefix_of(path);
-    kind.gvk.group.is_empty() && KEPT.iter().any(is_kept)
+    const KEPT: [(&str, &str, &[&str]); 4] = [
+        ("", "Pod", &["spec", "tolerations"]),
+        ("", "Service", &["spec", "clusterIP"]),
+        ("", "Namespace", &["spec", "finalizers"]),
+        ("certificates.k8s.io", "CertificateSigningRequest", &["spec"]),
+    ];
+    KEPT.iter().any(|(group, name, at)| {
+        kind.gvk.group == *group && kind.gvk.kind == *name && FieldPath::of(at).is_prefix_of(path)
+    })
 }
 
 /// Checks one condition of the proof after the other; the first that does not hold is the error.

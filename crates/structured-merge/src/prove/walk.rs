@@ -30,8 +30,7 @@ impl<'a> Walk<'a> {
         Self { owners, others: OnceCell::new(), built_in, keeps_node_ports }
     }
 
-    /// Checks the whole object. Fields that the server resets in every write only have to be valid, so that it does not
-    /// reject the rest.
+    /// Checks the whole object. A status that the server drops only has to be valid, so that it does not reject the rest.
     pub fn object(
         &self,
         wanted: &Map<String, Value>,
@@ -42,9 +41,7 @@ impl<'a> Walk<'a> {
         let root = PathStack::root();
         for (name, value) in wanted {
             let at = root.field(name);
-            // The spec of these two kinds never changes in an update.
-            let keeps_spec = kind.gvk.kind == "CertificateSigningRequest" || kind.gvk.is_namespace();
-            let is_reset = kind.status && name == "status" || keeps_spec && name == "spec";
+            let is_reset = kind.status && name == "status";
             match live.get(name) {
                 _ if is_reset && schema::conforms(value, schema.field(name)) => {}
                 Some(there) if is_reset && value == there => {}

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use crate::control_plane::{ControlPlane, Replaced, Rng, Run, Workspace, wait_until};
+use crate::control_plane::{ControlPlane, Replaced, Rng, Run, Workspace, is_before, wait_until};
 
 /// The kind, the number of Pods and the words of each effect of an object.
 #[track_caller]
@@ -333,6 +333,45 @@ fn the_pods_of_a_replaced_job_are_deleted() {
     assert!(effects(&diff, "CronJob", "yearly").is_empty(), "{diff}");
     ws.reconcile(["apply", "-f", ".", "--replace=immutable"]).exits_with(0);
     wait_until("the Job has other Pods", || pods().is_some_and(|pods| pods.is_disjoint(&before)));
+}
+
+/// A Pod that has ended is no running one.
+#[test]
+fn finished_pods_that_go_are_no_restart() {
+    if is_before(31, "a Job succeeds without the condition `SuccessCriteriaMet`") {
+        return;
+    }
+    let ws = Workspace::new();
+    let job = "{apiVersion: batch/v1, kind: Job, metadata: {name: load}, spec: {template: {spec: {restartPolicy: Never, containers: [{name: a, image: 'shop/it:1'}]}}}}";
+    let pod = "{apiVersion: v1, kind: Pod, metadata: {name: once}, spec: {restartPolicy: Never, containers: [{name: a, image: 'shop/it:1', env: [{name: A, value: one}]}]}}";
+    ws.write("job.yaml", job);
+    ws.write("pod.yaml", pod);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    let flags = ["diff", "-f", ".", "--replace=immutable", "--fail-on", "restart"];
+    let status = |object: &str, status: Value| {
+        let patch = json!({"status": status}).to_string();
+        ws.kubectl(["patch", object, "--subresource=status", "--type=merge", "-p", &patch]).exits_with(0);
+    };
+    status("job/load", json!({"startTime": "2026-01-01T00:00:00Z", "active": 1, "failed": 2}));
+    ws.write("job.yaml", &job.replaced("it:1", "it:2"));
+    ws.write("pod.yaml", &pod.replaced("value: one", "value: two"));
+    let active = ws.reconcile(flags).exits_with(1);
+    assert_eq!(effects(&active, "Job", "load"), ["delete 1: 1 Pod is deleted, 2 finished Pods go"], "{active}");
+    assert_eq!(effects(&active, "Pod", "once"), ["delete 1: 1 Pod is deleted"], "{active}");
+
+    status(
+        "job/load",
+        json!({"active": null, "succeeded": 1, "completionTime": "2026-01-01T00:01:00Z", "conditions": [
+            {"type": "SuccessCriteriaMet", "status": "True"}, {"type": "Complete", "status": "True"}]}),
+    );
+    status("pod/once", json!({"phase": "Succeeded"}));
+    let finished = ws.reconcile(flags).exits_with(0);
+    assert_eq!(effects(&finished, "Job", "load"), ["delete 0: 3 finished Pods go"], "{finished}");
+    assert_eq!(effects(&finished, "Pod", "once"), ["delete 0: 1 finished Pod goes"], "{finished}");
+    assert!(finished.stdout.contains("    ↳ 1 finished Pod goes\n"), "{finished}");
+    assert!(!finished.stdout.contains("an apply deletes"), "{finished}");
+    let apply = ws.reconcile(["apply", "-f", ".", "--replace=immutable"]).exits_with(0);
+    assert_eq!(effects(&apply, "Job", "load"), ["delete 0: 3 finished Pods go"], "{apply}");
 }
 
 /// Compares manifests with live objects in a file: what no controller has to be asked for.

@@ -47,6 +47,9 @@ impl Effect {
     /// Leaves the number of Pods out, which is a value of an encrypted object.
     pub(crate) fn without_number(self) -> Self {
         let message = match self.kind {
+            EffectKind::Delete if self.pods == Some(0) => {
+                return Self { message: "its finished Pods go".to_owned(), ..self };
+            }
             _ if self.pods.is_none_or(|pods| pods == 0) => return self,
             EffectKind::Rollout => "restarts its Pods",
             EffectKind::Recreate => "restarts its Pods: all stop first",

@@ -22,27 +22,44 @@ pub(super) fn of_write(object: &Compared<'_>) -> Vec<Effect> {
 /// The effect of the deletion of a live object on its Pods; `None` if it has none.
 pub fn of_deletion(key: &ObjectKey, live: &Value) -> Option<Effect> {
     let kind = Kind::of(key);
-    let pods = match kind {
+    let (pods, finished) = match kind {
         Kind::CronJob | Kind::Service | Kind::ConfigMap | Kind::Secret | Kind::Other => return None,
-        Kind::Pod => Some(1),
+        Kind::Pod if has_ended(live) => (Some(0), 1),
+        Kind::Pod => (Some(1), 0),
         // The number of a workload whose values are not shown is one of them.
-        _ if live.get("spec").is_some_and(holds_redacted) => None,
-        Kind::Job => Some(job_pods(live)),
-        _ => running(kind, live),
+        _ if live.get("spec").is_some_and(holds_redacted) => (None, 0),
+        Kind::Job => (Some(number(live, "/status/active").unwrap_or(0)), finished_pods(live)),
+        _ => (running(kind, live), 0),
     };
-    let message = match pods {
-        Some(0) => return None,
-        Some(1) => "1 Pod is deleted".to_owned(),
-        Some(pods) => format!("{} are deleted", counted_pods(pods)),
-        None => "its Pods are deleted".to_owned(),
+    let message = match (pods, finished) {
+        (Some(0), 0) => return None,
+        (Some(0), finished) => gone_when_finished(finished),
+        (Some(pods), 0) => deleted(pods),
+        (Some(pods), finished) => format!("{}, {}", deleted(pods), gone_when_finished(finished)),
+        (None, _) => "its Pods are deleted".to_owned(),
     };
     Some(Effect::new(EffectKind::Delete, pods, message))
 }
 
-/// The Pods of a Job: they stay when they are finished, and go with the Job.
-fn job_pods(live: &Value) -> u64 {
-    let counts = ["/status/active", "/status/succeeded", "/status/failed"];
-    counts.iter().filter_map(|pointer| number(live, pointer)).fold(0, u64::saturating_add)
+/// The finished Pods of a Job, which stay as long as it does.
+fn finished_pods(job: &Value) -> u64 {
+    let counts = ["/status/succeeded", "/status/failed"];
+    counts.iter().filter_map(|pointer| number(job, pointer)).fold(0, u64::saturating_add)
+}
+
+/// Returns true if the containers of a Pod have ended, and none is started again.
+fn has_ended(pod: &Value) -> bool {
+    matches!(pod.pointer("/status/phase").and_then(Value::as_str), Some("Succeeded" | "Failed"))
+}
+
+/// `2 Pods are deleted`
+fn deleted(pods: u64) -> String {
+    format!("{} {} deleted", counted_pods(pods), if pods == 1 { "is" } else { "are" })
+}
+
+/// `2 finished Pods go`
+fn gone_when_finished(pods: u64) -> String {
+    if pods == 1 { "1 finished Pod goes".to_owned() } else { format!("{pods} finished Pods go") }
 }
 
 /// The effect of a changed template, or of the end of a pause, on the Pods that remain.

@@ -248,3 +248,19 @@ fn what_nobody_owns_in_an_empty_map_goes_beside_a_record_in_another_version() {
     assert_eq!(changes(), [["overridden spec.behavior"]; 2]);
     assert_eq!(ws.reconcile(["apply", "-f", "."]).exits_with(0).writes(), 0);
 }
+
+/// The server gives such a key its default only after it has taken the key of the item from the manifest.
+#[test]
+fn a_null_in_the_key_of_a_list_is_left_out_although_it_has_a_default() {
+    let ws = Workspace::new();
+    let schema = "properties: {items: {type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [name, proto], items: {
+      type: object, required: [name], properties: {name: {type: string}, proto: {type: string, default: TCP}, size: {type: integer, default: 1}}}}}";
+    ws.define("Gadget", schema);
+    let gadget = "apiVersion: $NS.example.com/v1\nkind: Gadget\nmetadata: {name: g}\nspec:\n  items:\n  - {name: one, proto: null, size: null}\n";
+    ws.write("it.yaml", gadget);
+    let apply = ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    let warnings = apply.object("Gadget", "g")["warnings"].to_string();
+    let warning = "it.yaml:6: `spec.items[0].proto` has no value and is left out: write a value or delete the line";
+    assert!(warnings.contains(warning) && !warnings.contains("size"), "{warnings}");
+    settles(&ws);
+}

@@ -1,12 +1,14 @@
 //! Values of a manifest that the server itself corrects when it stores an object.
 //!
 //! Nulls that the type of a custom resource does not allow: the server removes them when an object is created or
-//! replaced (apiextensions-apiserver `defaulting.PruneNonNullableNullsWithoutDefaults`), and rejects them in an apply.
+//! replaced (apiextensions-apiserver `defaulting.PruneNonNullableNullsWithoutDefaults`), and rejects them in an apply. A null in the
+//! key of a list item goes even if it has a default: an apply takes the key as it is written, and finds another item by it than by the
+//! default that the server stores.
 //!
 //! Keys of list items that are written as an empty text: a built-in type reads an empty text as the default (`protocol: ""` of a
 //! port), and stores that. The keys of managed fields are taken from what is written: the item would be another one than the live one.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::table::{ListKind, Shape};
 use super::type_ref::TypeRef;
@@ -51,10 +53,31 @@ fn walk(value: &mut Value, schema: TypeRef<'_>, at: &FieldPath, found: &mut Vec<
         Value::Object(map) => map.retain(|name, child| keeps(name, child, schema, at, found)),
         Value::Array(items) => {
             for (index, item) in items.iter_mut().enumerate() {
-                walk(item, schema.item(), &at.child(PathElement::index(index)), found);
+                let at = at.child(PathElement::index(index));
+                if let (Value::Object(map), ListKind::Keyed(keys)) = (&mut *item, schema.list_kind()) {
+                    take_out_null_keys(map, keys, schema.item(), &at, found);
+                }
+                walk(item, schema.item(), &at, found);
             }
         }
         _ => {}
+    }
+}
+
+/// Removes the null keys of a list item for which the server stores a default.
+fn take_out_null_keys(
+    item: &mut Map<String, Value>,
+    keys: &[String],
+    schema: TypeRef<'_>,
+    at: &FieldPath,
+    found: &mut Vec<RefusedNull>,
+) {
+    let is_defaulted = |name: &&String| schema.default_of_null(name).is_some();
+    for name in keys.iter().filter(is_defaulted) {
+        if item.get(name).is_some_and(Value::is_null) {
+            item.remove(name);
+            found.push(RefusedNull { path: at.field(name), empty: None });
+        }
     }
 }
 

@@ -58,7 +58,7 @@ fn a_new_kind_and_its_resource_with_nulls_are_created_at_once() {
     assert_eq!(apply.object("Gadget", "g")["outcome"], "created", "{apply}");
     let warnings = apply.object("Gadget", "g")["warnings"].to_string();
     for (line, rest) in [
-        (7, "`spec.tuning` has no value and is left out: write `{}` or delete the line"),
+        (7, "`spec.tuning` has no value and is left out: write a value or delete the line"),
         (8, "`spec.tags` has no value and is left out: write `[]` or delete the line"),
         (9, "`spec.steps[0].run` has no value and is left out: write a value or delete the line"),
         (10, "`spec.map.b` has no value and is left out: write a value or delete the line"),
@@ -263,4 +263,38 @@ fn a_null_in_the_key_of_a_list_is_left_out_although_it_has_a_default() {
     let warning = "it.yaml:6: `spec.items[0].proto` has no value and is left out: write a value or delete the line";
     assert!(warnings.contains(warning) && !warnings.contains("size"), "{warnings}");
     settles(&ws);
+}
+
+/// A map from which the last entry of ours is removed is null for the server, whatever the manifest has.
+#[test]
+fn a_map_that_an_apply_empties_is_said_to_be_null() {
+    let ws = Workspace::new();
+    ws.define("Gadget", GADGET_SCHEMA);
+    let gadget = |spec: &str| {
+        format!("apiVersion: $NS.example.com/v1\nkind: Gadget\nmetadata: {{name: g}}\nspec:\n  size: 1\n{spec}")
+    };
+    for (field, entries) in [("map", "{k: v}"), ("tuning", "{a: x}")] {
+        ws.write("it.yaml", &gadget(&format!("  {field}: {entries}\n")));
+        ws.reconcile(["apply", "-f", "."]).exits_with(0);
+        ws.write("it.yaml", &gadget(&format!("  {field}: {{}}\n")));
+        let diff = ws.reconcile(["diff", "-f", "."]).exits_with(4);
+        let error = &diff.object("Gadget", "g")["error"];
+        let error = error["mistakes"].get(0).unwrap_or(error);
+        let message = format!(
+            "`spec.{field}` would be null, which its type does not allow: the apply removes all that was in it"
+        );
+        assert_eq!((&error["message"], &error["hint"]), (&json!(message), &json!("delete the line")), "{diff}");
+        assert_eq!(error["line"], 6, "{diff}");
+        // What is advised works, for a null as well.
+        ws.write("it.yaml", &gadget(&format!("  {field}:\n")));
+        let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
+        let warnings = diff.object("Gadget", "g")["warnings"].to_string();
+        assert!(
+            warnings
+                .contains(&format!("`spec.{field}` has no value and is left out: write a value or delete the line")),
+            "{warnings}"
+        );
+        ws.write("it.yaml", &gadget(""));
+        settles(&ws);
+    }
 }

@@ -81,11 +81,13 @@ fn take_out_null_keys(
     }
 }
 
+/// The empty value that a field of this type takes in every apply. One that merges with the live value does not do: if its last entries
+/// are removed, it becomes null.
 fn empty(schema: TypeRef<'_>) -> Option<&'static str> {
     match schema.shape() {
-        Shape::Map(_) => Some("{}"),
-        Shape::List(ListKind::Atomic | ListKind::Set | ListKind::Keyed(_), _) => Some("[]"),
-        Shape::Scalar(_) | Shape::Opaque | Shape::Untyped => None,
+        Shape::Map(_) if schema.is_atomic(&Value::Object(Map::new())) => Some("{}"),
+        Shape::List(ListKind::Atomic, _) => Some("[]"),
+        Shape::Map(_) | Shape::List(..) | Shape::Scalar(_) | Shape::Opaque | Shape::Untyped => None,
     }
 }
 
@@ -178,7 +180,7 @@ mod tests {
                 ("spec.list[0].a".to_owned(), None),
                 ("spec.map.a".to_owned(), None),
                 ("spec.open.known".to_owned(), None),
-                ("spec.tuning".to_owned(), Some("{}")),
+                ("spec.tuning".to_owned(), None),
             ]
         );
         assert_eq!(

@@ -81,6 +81,12 @@ pub(super) fn message_of(cursor: Cursor<'_>, cause: &Cause) -> String {
 }
 
 fn diagnostic(subject: &RejectedObject<'_>, cursor: Cursor<'_>, cause: &Cause) -> Diagnostic {
+    if is_emptied(&cursor, cause) {
+        let name = cursor.full_path();
+        let message =
+            format!("`{name}` would be null, which its type does not allow: the apply removes all that was in it");
+        return subject.diagnostic_at_value(&cursor, message).with_hint("delete the line");
+    }
     let complaint = Complaint::read(cause);
     let (cursor, is_key) = complaint.narrowed(cursor);
     let (message, hint) = worded(&cursor, is_key, &complaint);
@@ -97,6 +103,18 @@ fn diagnostic(subject: &RejectedObject<'_>, cursor: Cursor<'_>, cause: &Cause) -
         }
         None => diagnostic,
     }
+}
+
+/// Returns true if the server has found null where the manifest has an empty map or list: a value from which an apply removes the last
+/// entries (structured-merge-diff `typed/remove.go`).
+fn is_emptied(cursor: &Cursor<'_>, cause: &Cause) -> bool {
+    let is_empty = match cursor.here().0 {
+        Value::Object(map) => map.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        _ => false,
+    };
+    let is_null = cause.reason == "FieldValueTypeInvalid" && cause.message.ends_with(": \"null\"");
+    is_null && is_empty && cursor.missing.is_empty()
 }
 
 /// The diagnostics for a Secret, from the fields and reasons of the causes alone: their text may quote secret values.

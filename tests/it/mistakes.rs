@@ -166,6 +166,23 @@ required: [size]
     assert_eq!(diff.object("Widget", "w")["error"]["message"], "unknown field `sise` in `spec`", "{diff}");
 }
 
+/// An item that leaves a key out is not the first one that has the others.
+#[test]
+fn an_unknown_field_is_in_the_item_whose_keys_the_server_names() {
+    let ws = Workspace::new();
+    ws.define(
+        "Widget",
+        "properties: {items: {type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [name, proto], items: {
+          type: object, required: [name], properties: {name: {type: string}, proto: {type: string, default: TCP}, val: {type: integer}}}}}",
+    );
+    let widget = "apiVersion: $NS.example.com/v1\nkind: Widget\nmetadata: {name: w}\nspec:\n  items:\n  - {name: x, val: 9}\n  - val: 9\n    foo: 1\n";
+    ws.write("w.yaml", widget);
+    let run = ws.reconcile(["diff", "-f", "w.yaml"]).exits_with(4);
+    let error = &run.object("Widget", "w")["error"];
+    assert_eq!(error["message"], "unknown field `foo` in `spec.items[proto=TCP]`", "{run}");
+    assert_eq!((&error["line"], &error["column"]), (&json!(8), &json!(5)), "{run}");
+}
+
 /// The server complains of each key. Searching for all of them in the manifest would take minutes.
 #[test]
 fn of_many_mistakes_the_first_hundred_are_shown() {

@@ -122,7 +122,8 @@ fn item_by_key<'t>(cursor: &Cursor<'_>, text: &'t str) -> Option<(usize, &'t str
     Some((found.take(cursor.choice).last().unwrap_or(first), rest))
 }
 
-/// The indices of the items of a list that have these keys. Keys that an item leaves out have their defaults.
+/// The indices of the items of a list that have these keys, and no others. Keys that an item leaves out have their defaults; the server
+/// does not name those that have none.
 pub(super) fn with_keys<'i>(
     items: &'i [Value],
     keys: &'i [(String, Value)],
@@ -132,7 +133,13 @@ pub(super) fn with_keys<'i>(
         let value = if name.is_empty() { Some(item) } else { item.get(name) };
         value.or_else(|| schema.item().default_of(name)) == Some(wanted)
     };
-    let is_it = move |(_, item): &(usize, &Value)| keys.iter().all(|key| has(item, key));
+    let has_more = move |item: &Value| match schema.list_kind() {
+        ListKind::Keyed(names) => {
+            names.iter().any(|name| item.get(name).is_some() && keys.iter().all(|(named, _)| named != name))
+        }
+        ListKind::Atomic | ListKind::Set => false,
+    };
+    let is_it = move |(_, item): &(usize, &Value)| keys.iter().all(|key| has(item, key)) && !has_more(item);
     items.iter().enumerate().filter(is_it).map(|(index, _)| index)
 }
 

@@ -1,7 +1,7 @@
 //! Replaces one object: deletes and recreates it, and restores the former object if that fails.
 //!
 //! ```text
-//! trial (dry-run creation under another name) ─▶ delete (uid, resourceVersion) ─▶ gone ─▶ POST ─failed─▶ put back
+//! trial (dry-run creation of what exists) ─▶ delete (uid, resourceVersion) ─▶ gone ─▶ POST ─failed─▶ put back
 //! ```
 
 use std::collections::HashMap;
@@ -9,7 +9,7 @@ use std::future::pending;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use reconcile_core::compare::{Action, Decision, ObjectDiff, ROUNDS, probe_object, replace_guard};
+use reconcile_core::compare::{Action, Decision, ObjectDiff, ROUNDS, is_in_its_own_way, probe_object, replace_guard};
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::live::LiveState;
 use serde_json::Value;
@@ -20,7 +20,7 @@ use tokio::time::sleep_until;
 use super::create::Creation;
 use super::delete::{Deleted, Deletion, DeletionDeadline, delete, wait_until_gone};
 use super::{Writer, Written, recorded_owners};
-use crate::client::{RequestError, Retry, WriteRequest};
+use crate::client::{RequestError, Retry, StatusError, WriteRequest};
 use crate::live::answer::Asked;
 use crate::live::fetch::find;
 
@@ -77,13 +77,15 @@ impl Writer<'_> {
         )
     }
 
-    /// Tries the creation as a dry run under another name. A quota that only the object itself exceeds is ignored.
+    /// Tries the creation as a dry run, in which only the live object may be in the way. A quota that only the object itself exceeds is
+    /// ignored.
     async fn try_creation(&self, live: &Value) -> Result<(), RequestError> {
         let Some(body) = probe_object(&self.target.key.gvk, self.target.desired.object(), live) else { return Ok(()) };
         let answer = self.send(self.creation(&body).dry_run()).await;
         let asked = Asked::key(&self.target.key).created(&body);
+        let would_succeed = |status: &StatusError| is_in_its_own_way(status) || may_fit(&status.message);
         match answer.and_then(|reply| asked.read(self.cluster, reply.body())) {
-            Err(error) if !error.status().is_some_and(|status| may_fit(&status.message)) => Err(error),
+            Err(error) if !error.status().is_some_and(would_succeed) => Err(error),
             _ => Ok(()),
         }
     }

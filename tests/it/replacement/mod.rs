@@ -1,5 +1,6 @@
 //! `--replace=immutable`: an object is deleted and recreated, or it stays; it is never lost.
 
+mod named;
 mod prevented;
 
 use std::sync::Arc;

@@ -52,7 +52,7 @@ pub(crate) use prediction::unreadable_owners;
 pub use prediction::{CompareContext, Prediction};
 pub use rejection::Patterns;
 pub use rejection::refusal::{Refusal, missing_namespace, refusal};
-pub use replacement::{REPLACE, cost, probe_object, replace_guard};
+pub use replacement::{REPLACE, cost, is_in_its_own_way, probe_object, replace_guard};
 pub use secrecy::Secrecy;
 pub(crate) use secrecy::paths::is_withheld as is_withheld_path;
 pub use secrecy::redact::{REDACTED, Redactor, holds_redacted, secret_number, withheld};

@@ -1,18 +1,16 @@
 //! Deleting and recreating an object: the permission to do it, its cost, and the object that probes whether the creation would
 //! succeed.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use structured_merge::{GroupVersionKind, ObjectMeta as _, Quantity};
 
 use crate::live::Target;
+use crate::live::discreet::denied_by_policy;
 use crate::object::{indefinite, kept_from_deletion};
 use crate::request::{Cause, StatusError};
 
 /// The annotation that allows the replacement of an object whose contents cannot be recreated.
 pub const REPLACE: &str = "kubectl-reconcile/replace";
-
-/// Maximum length of the part of a name that a probe keeps, in characters: names of some kinds are short (52 for a `CronJob`).
-const STEM: usize = 40;
 
 /// Maximum number of fields that are immutable as a whole to look at.
 const MOST_IMMUTABLE: usize = 20;
@@ -130,25 +128,40 @@ pub(super) fn outermost(status: &StatusError) -> impl Iterator<Item = &Cause> {
     status.causes.iter().filter(move |cause| !is_within(cause))
 }
 
-/// The object under another name than the live one: if the server would create it, its values are valid. `None` for kinds whose
-/// names depend on their content.
+/// The object whose creation is tried, under its own name: the server looks at the values, and asks its policies and webhooks, before it
+/// finds that the object exists (apiserver `pkg/registry/generic/registry/store.go`, `create`). Under another name, it would find fault with
+/// the name as well. It does not ask for what the live object holds alone and its deletion gives up. `None` for a
+/// CustomResourceDefinition, which only its manifest allows to replace.
 pub fn probe_object(gvk: &GroupVersionKind, object: &Value, live: &Value) -> Option<Value> {
-    if gvk.is_crd() || gvk.kind == "APIService" {
+    if gvk.is_crd() {
         return None;
     }
-    let name = object.name()?;
-    let uid = live.uid().unwrap_or_default();
-    let stem: String = name.chars().take(STEM).collect();
-    let stem = stem.trim_end_matches(|last: char| !last.is_ascii_alphanumeric());
-    let suffix: String = uid.chars().filter(char::is_ascii_hexdigit).take(8).collect();
     let mut trial = object.clone();
-    trial.pointer_mut("/metadata")?.as_object_mut()?.insert("name".into(), json!(format!("{stem}-{suffix}")));
-    if let (true, "Service", Some(Value::Object(spec))) =
-        (gvk.group.is_empty(), gvk.kind.as_str(), trial.get_mut("spec"))
-    {
-        give_up_addresses(spec, live.get("spec").unwrap_or(&Value::Null));
+    match (gvk.group.as_str(), gvk.kind.as_str()) {
+        ("", "Service") => {
+            if let Some(Value::Object(spec)) = trial.get_mut("spec") {
+                give_up_addresses(spec, live.get("spec").unwrap_or(&Value::Null));
+            }
+        }
+        // There is one default.
+        ("scheduling.k8s.io", "PriorityClass") if live.get("globalDefault") == Some(&Value::Bool(true)) => {
+            trial.as_object_mut()?.remove("globalDefault");
+        }
+        _ => {}
     }
     Some(trial)
+}
+
+/// Returns true if the server refuses a trial only because the object exists: it would create it otherwise.
+pub fn is_in_its_own_way(status: &StatusError) -> bool {
+    status.code == 409 && status.reason == "AlreadyExists"
+}
+
+/// Returns true if the refusal of a trial says nothing against the values of the object. Quotas and policies come after the validation.
+pub(super) fn accepts_values(status: &StatusError) -> bool {
+    is_in_its_own_way(status)
+        || status.code == 403 && status.message.contains(" is forbidden: exceeded quota: ")
+        || denied_by_policy(&status.message).is_some()
 }
 
 /// Removes the addresses and ports that the live service holds, as no other service can get them. All others are tried.
@@ -171,20 +184,21 @@ fn give_up_addresses(spec: &mut Map<String, Value>, live: &Value) {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
-    fn a_trial_has_another_name_that_fits_everywhere() {
-        let name = |kind: &str, name: &str| {
-            let manifest = json!({"metadata": {"name": name}});
-            let live = json!({"metadata": {"uid": "0123abcd-ef01-2345-6789-abcdef012345"}});
-            probe_object(&GroupVersionKind::new("batch/v1", kind), &manifest, &live)
-                .map(|trial| trial["metadata"]["name"].as_str().unwrap().to_owned())
-        };
-        assert_eq!(name("Job", "migrate").as_deref(), Some("migrate-0123abcd"));
-        let long = name("Job", &format!("{}.{}", "a".repeat(39), "b".repeat(100))).unwrap();
-        assert_eq!(long, format!("{}-0123abcd", "a".repeat(39)));
-        assert_eq!(name("APIService", "v1.example.com"), None);
+    fn a_trial_has_the_own_name_and_wants_nothing_that_is_given_up() {
+        let job = json!({"metadata": {"name": "migrate"}, "spec": {"a": 1}});
+        assert_eq!(probe_object(&GroupVersionKind::new("batch/v1", "Job"), &job, &job), Some(job));
+        let class = |is_default: bool| json!({"metadata": {"name": "normal"}, "globalDefault": is_default, "value": 1});
+        let kind = GroupVersionKind::new("scheduling.k8s.io/v1", "PriorityClass");
+        let trial = probe_object(&kind, &class(true), &class(true));
+        assert_eq!(trial, Some(json!({"metadata": {"name": "normal"}, "value": 1})));
+        assert_eq!(probe_object(&kind, &class(true), &class(false)), Some(class(true)));
+        let definition = GroupVersionKind::new("apiextensions.k8s.io/v1", "CustomResourceDefinition");
+        assert_eq!(probe_object(&definition, &json!({}), &json!({})), None);
     }
 
     #[test]

@@ -7,7 +7,7 @@
 //!             │        ├─ for another version ─▶ Read ─▶ start again
 //!             │        └─ claims transferred to us would remove more ─▶ Patch ─▶ Predicted
 //!             └─▶ rejected ─▶ Patch, as if claims were transferred and what is in the way removed ─▶ Predicted
-//!                        └─▶ Create under another name: is the manifest invalid, or a field immutable? ─▶ Refused
+//!                        └─▶ Create, although it exists: is the manifest invalid, or a field immutable? ─▶ Refused
 //! ```
 
 mod accepted;
@@ -53,7 +53,7 @@ pub enum Question {
     Apply(Value),
     /// Dry-run this JSON patch.
     Patch(Value),
-    /// Dry-run the creation of this object, whose name differs from the live one.
+    /// Dry-run the creation of this object, although it exists.
     Create(Value),
     /// Read the object again.
     Read,
@@ -106,14 +106,14 @@ enum State {
     /// Waits for the answer to a patch after the apply was rejected: claims are transferred before the apply, and the patch tries the
     /// update as if that had happened.
     Transferring { live: Box<LiveObject>, trial: Box<Trial> },
-    /// Waits for the answers to creations under another name, the last probe first. They show if the update was rejected because of
+    /// Waits for the answers to creations of what exists, the last probe first. They show if the update was rejected because of
     /// an immutable field, or because of a clash with a field that only the live object has.
     Probing { live: Box<LiveObject>, probes: Vec<Probe>, accepted: Refusal },
     /// The comparison is done.
     Done(ComparisonResult),
 }
 
-/// A creation under another name, and the meaning of its rejection.
+/// A creation of an object that exists, and the meaning of its rejection for any other reason.
 struct Probe {
     object: Value,
     refused: Diagnostic,

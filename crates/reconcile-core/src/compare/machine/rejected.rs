@@ -10,7 +10,7 @@ use crate::compare::live_object::LiveObject;
 use crate::compare::policy::{EvidenceMode, RemoveAdded};
 use crate::compare::rejection::refusal::{Refusal, refusal, unchangeable};
 use crate::compare::rejection::{Blame, Reach, RejectedObject, blame, in_the_way, refused_result};
-use crate::compare::replacement::{may_be_immutable, probe_object};
+use crate::compare::replacement::{accepts_values, may_be_immutable, probe_object};
 use crate::compare::secrecy::Secrecy;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::request::{RequestError, StatusError};
@@ -122,7 +122,9 @@ impl ComparisonMachine<'_> {
         answer: Answer,
     ) -> State {
         let refusal = match (probes.pop(), answer) {
-            (Some(probe), Answer::Refused(error)) => Refusal::Other(self.diagnostic_of(probe, &error)),
+            (Some(probe), Answer::Refused(error)) if !error.status().is_some_and(accepts_values) => {
+                Refusal::Other(self.diagnostic_of(probe, &error))
+            }
             _ if probes.is_empty() => accepted,
             _ => return State::Probing { live, probes, accepted },
         };

@@ -93,6 +93,7 @@ mod own;
 mod ownership;
 mod packaging;
 mod pass;
+mod pending_definitions;
 mod picture;
 mod pipelines;
 mod pipes;

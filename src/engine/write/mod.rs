@@ -348,6 +348,7 @@ impl Writer<'_> {
             Refusal::Typed(diagnostic)
             | Refusal::NotTried(diagnostic)
             | Refusal::Early(diagnostic)
+            | Refusal::Invalid(diagnostic, _)
             | Refusal::Other(diagnostic) => diagnostic,
         })
     }

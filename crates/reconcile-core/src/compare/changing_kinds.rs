@@ -6,12 +6,13 @@ use std::sync::{Arc, OnceLock};
 use serde_json::Value;
 use structured_merge::{
     FieldSet, GroupVersionKind, ListKind, TypeRef, TypeTable, builtin_kind, compile_definition, defined_kind,
+    written_schema,
 };
 
 use super::diff::Action;
 use super::object_diff::ObjectDiff;
-use super::rejection::refusal::{refused_by_definition, wrong_types};
-use super::rejection::{Patterns, RejectedObject};
+use super::rejection::refusal::{Refusal, refused_by_definition, wrong_types};
+use super::rejection::{Patterns, RejectedObject, are_curable};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::live::Target;
 use crate::object::Definition;
@@ -103,6 +104,23 @@ impl<'a> ComingType<'a> {
     /// them, but their types may not.
     pub(super) fn refusal_of_change(self, target: &Target, live: &Value, ignored: &FieldSet) -> Option<Diagnostic> {
         wrong_types(&self.subject(target, Some(live))?, ignored)
+    }
+
+    /// Returns true if the definition may change that for which the server refuses an object: types that do not fit, or a demand on values
+    /// that another one takes the place of. A quota, a policy, a missing permission and a demand that stays are no matter of it.
+    pub(super) fn may_cure(self, gvk: &GroupVersionKind, refusal: &Refusal) -> bool {
+        let Some(definition) = self.0 else { return true };
+        match refusal {
+            Refusal::Typed(_) | Refusal::Early(_) => true,
+            Refusal::Invalid(_, causes) => {
+                let live = definition.former.as_ref().map(|(former, _)| written_schema(former, &gvk.version));
+                match (live, written_schema(definition.object, &gvk.version)) {
+                    (Some(Some(live)), Some(coming)) => are_curable(causes, live, coming),
+                    _ => true,
+                }
+            }
+            Refusal::NoNamespace(_) | Refusal::Immutable(_) | Refusal::NotTried(_) | Refusal::Other(_) => false,
+        }
     }
 
     /// The error of an object in a version that the definition no longer serves once it is applied.

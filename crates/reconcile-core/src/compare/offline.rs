@@ -57,7 +57,7 @@ fn known_before(
         // Values that are there may stay as they are, whatever a definition says of them.
         LiveState::Absent if definition.is_some() => {
             let subject = RejectedObject::of_manifest(target, None, context.schema);
-            let refusal = Refusal::Other(refused_by_definition(subject, definition, patterns)?);
+            let refusal = Refusal::Typed(refused_by_definition(subject, definition, patterns)?);
             ComparisonResult::Refused { live: None, refusal }
         }
         LiveState::Present(live) if is_withheld(live) => {

@@ -205,8 +205,14 @@ impl<'a> DiffBuilder<'a> {
     fn refused(&mut self, live: Option<&LiveObject>, refusal: &Refusal) -> ObjectDiff {
         match (refusal, live) {
             (Refusal::Immutable(reason), Some(live)) => self.replacement(live, reason),
-            (Refusal::Typed(diagnostic) | Refusal::Early(diagnostic) | Refusal::Other(diagnostic), live)
-                if let Some(coming) = self.context.coming_type =>
+            (
+                Refusal::Typed(diagnostic)
+                | Refusal::Early(diagnostic)
+                | Refusal::Invalid(diagnostic, _)
+                | Refusal::Other(diagnostic),
+                live,
+            ) if let Some(coming) = self.context.coming_type
+                && coming.may_cure(&self.context.target.key.gvk, refusal) =>
             {
                 let mistakes = match live {
                     Some(live) => coming.refusal_of_change(self.context.target, &live.current.object, &live.ignored),
@@ -231,6 +237,7 @@ impl<'a> DiffBuilder<'a> {
                 Refusal::Typed(diagnostic)
                 | Refusal::NotTried(diagnostic)
                 | Refusal::Early(diagnostic)
+                | Refusal::Invalid(diagnostic, _)
                 | Refusal::Other(diagnostic),
                 _,
             ) => ObjectDiff::unknown(diagnostic.clone()),

@@ -116,7 +116,7 @@ enum State {
 /// A creation of an object that exists, and the meaning of its rejection for any other reason.
 struct Probe {
     object: Value,
-    refused: Diagnostic,
+    refused: Refusal,
     /// True if the rejection of the probe is the better diagnostic, because it is about the manifest alone.
     is_specific: bool,
 }

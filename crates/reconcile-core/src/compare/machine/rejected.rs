@@ -65,11 +65,11 @@ impl ComparisonMachine<'_> {
                     None => self.missing_locally(),
                 }
             }
-            (Refusal::Other(diagnostic), Some(live)) => {
-                if let Some((probes, accepted)) = self.probes(&live, status, &diagnostic) {
+            (refusal @ (Refusal::Invalid(..) | Refusal::Other(_)), Some(live)) => {
+                if let Some((probes, accepted)) = self.probes(&live, status, &refusal) {
                     return State::Probing { live, probes, accepted };
                 }
-                let refusal = Refusal::Other(self.naming_ignored(&live, status, diagnostic));
+                let refusal = refusal.with_diagnostic(|diagnostic| self.naming_ignored(&live, status, diagnostic));
                 State::Done(ComparisonResult::Refused { live: Some(live), refusal })
             }
             (refusal, live) => State::Done(ComparisonResult::Refused { live, refusal }),
@@ -94,7 +94,7 @@ impl ComparisonMachine<'_> {
     /// The objects whose creation is tried before immutable fields are blamed, and the meaning of the rejection if the server accepts
     /// them all. If it rejects the manifest itself, its values are invalid; if it rejects only the merged object, live fields clash
     /// with the manifest. `None` if a probe shows nothing.
-    fn probes(&self, live: &LiveObject, status: &StatusError, refused: &Diagnostic) -> Option<(Vec<Probe>, Refusal)> {
+    fn probes(&self, live: &LiveObject, status: &StatusError, refused: &Refusal) -> Option<(Vec<Probe>, Refusal)> {
         let gvk = &self.context.target.key.gvk;
         let manifest = self.context.target.desired.object();
         let object = &live.current.object;
@@ -103,14 +103,15 @@ impl ComparisonMachine<'_> {
         let own = |is_specific| {
             Some(Probe { object: probe_object(gvk, manifest, object)?, refused: refused.clone(), is_specific })
         };
-        let refused = self.naming_ignored(live, status, refused_result(&subject, status));
+        let of_result = self.naming_ignored(live, status, refused_result(&subject, status));
+        let refused = Refusal::Invalid(of_result, status.causes.clone());
         if may_be_immutable(status) {
             let merged = self.context.predict(sent, &live.current).object;
             let accepted = Refusal::Immutable(unchangeable(self.context.target, object, status));
             let object = probe_object(gvk, &without_system_fields(&merged), object)?;
             return Some((vec![Probe { object, refused, is_specific: false }, own(false)?], accepted));
         }
-        (blame(&subject, status) == Blame::Both).then(|| Some((vec![own(true)?], Refusal::Other(refused))))?
+        (blame(&subject, status) == Blame::Both).then(|| Some((vec![own(true)?], refused)))?
     }
 
     /// Takes the answer to the last probe.
@@ -123,7 +124,7 @@ impl ComparisonMachine<'_> {
     ) -> State {
         let refusal = match (probes.pop(), answer) {
             (Some(probe), Answer::Refused(error)) if !error.status().is_some_and(accepts_values) => {
-                Refusal::Other(self.diagnostic_of(probe, &error))
+                self.refusal_of(probe, &error)
             }
             _ if probes.is_empty() => accepted,
             _ => return State::Probing { live, probes, accepted },
@@ -131,14 +132,16 @@ impl ComparisonMachine<'_> {
         State::Done(ComparisonResult::Refused { live: Some(live), refusal })
     }
 
-    /// The diagnostic for the rejection of a probe.
-    fn diagnostic_of(&self, probe: Probe, error: &RequestError) -> Diagnostic {
+    /// The refusal that the rejection of a probe means.
+    fn refusal_of(&self, probe: Probe, error: &RequestError) -> Refusal {
         let refusal = error
             .status()
             .filter(|_| probe.is_specific)
             .map(|status| refusal(self.context.target, None, self.context.schema, status));
         match refusal {
-            Some(Refusal::Other(diagnostic)) if !diagnostic.details.is_empty() => diagnostic,
+            Some(Refusal::Invalid(diagnostic, causes)) if !diagnostic.details.is_empty() => {
+                Refusal::Invalid(diagnostic, causes)
+            }
             _ => probe.refused,
         }
     }

@@ -8,6 +8,7 @@
 
 mod causes;
 mod constraints;
+mod curable;
 mod cursor;
 mod embedded;
 mod in_the_way;
@@ -28,6 +29,7 @@ use crate::request::StatusError;
 use cursor::Cursor;
 use rejected_object::named;
 
+pub(super) use curable::are_curable;
 pub(super) use in_the_way::{Blame, InTheWay, Reach, blame, in_the_way, refused_result};
 pub use patterns::Patterns;
 pub(super) use rejected_object::RejectedObject;

@@ -5,7 +5,7 @@ use structured_merge::{FieldSet, TypeRef, written_schema};
 
 use super::{
     Blame, Patterns, RejectedObject, against_definition, and_more, blame, diagnostics, is_live_typed_wrongly, is_typed,
-    of_wrong_type, refused_result,
+    is_unconvertible, of_wrong_type, refused_result,
 };
 use crate::compare::replacement::outermost;
 use crate::compare::secrecy::refusal_may_quote;
@@ -14,7 +14,7 @@ use crate::live::Target;
 use crate::live::discreet::{Discreet, denied_by_policy};
 use crate::manifest::yaml::Step;
 use crate::object::granting;
-use crate::request::StatusError;
+use crate::request::{Cause, StatusError};
 
 /// The reason why the server refused a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,12 +23,14 @@ pub enum Refusal {
     NoNamespace(String),
     /// Only a replacement can make the change; the text names the immutable fields.
     Immutable(String),
-    /// The manifest does not fit the type: unknown fields, wrong types.
+    /// The manifest does not fit the type: unknown fields, wrong types. Neither does a live object that the server cannot read by it.
     Typed(Diagnostic),
     /// The server cannot be asked: the user may not write, or a webhook does not support dry runs.
     NotTried(Diagnostic),
     /// The server was not asked, because the input changes the definition of the kind first.
     Early(Diagnostic),
+    /// The server finds the values invalid, for these causes.
+    Invalid(Diagnostic, Vec<Cause>),
     /// Anything else.
     Other(Diagnostic),
 }
@@ -38,8 +40,19 @@ impl Refusal {
     pub(in crate::compare) fn reason(&self) -> Option<String> {
         match self {
             Self::Immutable(reason) => Some(reason.clone()),
-            Self::Typed(diagnostic) | Self::Other(diagnostic) => Some(diagnostic.message.clone()),
+            Self::Typed(diagnostic) | Self::Invalid(diagnostic, _) | Self::Other(diagnostic) => {
+                Some(diagnostic.message.clone())
+            }
             Self::NoNamespace(_) | Self::NotTried(_) | Self::Early(_) => None,
+        }
+    }
+
+    /// The same refusal with more about invalid values, or about anything that has no kind of its own.
+    pub(in crate::compare) fn with_diagnostic(self, change: impl FnOnce(Diagnostic) -> Diagnostic) -> Self {
+        match self {
+            Self::Invalid(diagnostic, causes) => Self::Invalid(change(diagnostic), causes),
+            Self::Other(diagnostic) => Self::Other(change(diagnostic)),
+            refusal => refusal,
         }
     }
 }
@@ -89,7 +102,7 @@ pub fn refusal(target: &Target, live: Option<&Value>, schema: TypeRef<'_>, statu
         return immutable(status.causes.iter().map(|cause| cause.field.clone()).collect());
     }
     if blame(&subject, status) == Blame::Live {
-        return Refusal::Other(refused_result(&subject, status));
+        return Refusal::Invalid(refused_result(&subject, status), status.causes.clone());
     }
     let diagnostics = diagnostics(&subject, status);
     if !diagnostics.is_empty() {
@@ -102,7 +115,7 @@ pub fn refusal(target: &Target, live: Option<&Value>, schema: TypeRef<'_>, statu
     }
     match hint(target, status) {
         Some(hint) => Refusal::NotTried(diagnostic.with_hint(hint)),
-        None => Refusal::Other(Diagnostic { hint: remedy(status), ..diagnostic }),
+        None => unread(Diagnostic { hint: remedy(status), ..diagnostic }, status),
     }
 }
 
@@ -127,7 +140,16 @@ fn discreet_refusal(subject: &RejectedObject<'_>, status: &StatusError) -> Refus
     match hint(target, status) {
         _ if is_typed(status) => Refusal::Typed(Diagnostic { code: Code::Invalid, ..diagnostic }),
         Some(hint) => Refusal::NotTried(diagnostic.with_hint(hint)),
-        None => Refusal::Other(Diagnostic { hint: remedy(status), ..diagnostic }),
+        None => unread(Diagnostic { hint: remedy(status), ..diagnostic }, status),
+    }
+}
+
+/// A refusal that names nothing in the manifest. The live object may have values that do not fit its type.
+fn unread(diagnostic: Diagnostic, status: &StatusError) -> Refusal {
+    if is_live_typed_wrongly(status) || is_unconvertible(status) {
+        Refusal::Typed(diagnostic)
+    } else {
+        Refusal::Other(diagnostic)
     }
 }
 
@@ -158,7 +180,7 @@ fn of_mistakes(diagnostics: Vec<Diagnostic>, more: Option<String>) -> Diagnostic
 /// The refusal of a manifest with these mistakes.
 fn invalid_manifest(diagnostics: Vec<Diagnostic>, status: &StatusError) -> Refusal {
     let diagnostic = of_mistakes(diagnostics, and_more(status));
-    if is_typed(status) { Refusal::Typed(diagnostic) } else { Refusal::Other(diagnostic) }
+    if is_typed(status) { Refusal::Typed(diagnostic) } else { Refusal::Invalid(diagnostic, status.causes.clone()) }
 }
 
 fn is_without_namespace(status: &StatusError) -> bool {

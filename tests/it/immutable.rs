@@ -296,3 +296,19 @@ fn a_replacement_that_is_not_allowed_is_no_conflict() {
     assert!(allowed.stdout.contains("/web: other managers own metadata.labels.app, spec.selector"), "{allowed}");
     ws.reconcile(["apply", "-f", ".", "--replace=immutable", "--force-conflicts=all"]).exits_with(0);
 }
+
+/// No creation takes them, so that a replacement would fail.
+#[test]
+fn ephemeral_containers_are_no_reason_for_a_replacement() {
+    let ws = Workspace::new();
+    let pod = "{apiVersion: v1, kind: Pod, metadata: {name: it}, spec: {containers: [{name: a, image: b}]}}";
+    ws.write("it.yaml", pod);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    ws.write("it.yaml", &pod.replaced("spec: {", "spec: {ephemeralContainers: [{name: debug, image: b}], "));
+    for command in ["diff", "apply"] {
+        let run = ws.reconcile([command, "-f", ".", "--replace=immutable"]).exits_with(4);
+        let object = run.object("Pod", "it");
+        assert_eq!(object["action"], "unknown", "{run}");
+        assert!(run.stdout.contains("kubectl debug") && !run.stdout.contains("--replace"), "{run}");
+    }
+}

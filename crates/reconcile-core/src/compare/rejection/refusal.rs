@@ -86,7 +86,8 @@ const IMMUTABLE: [&str; 14] = [
 /// Reads a refusal of a manifest. No text of the server or of a webhook is repeated about a Secret, or if it quotes one.
 pub fn refusal(target: &Target, live: Option<&Value>, schema: TypeRef<'_>, status: &StatusError) -> Refusal {
     let subject = RejectedObject::new(target, live, schema, status);
-    if let Some(diagnostic) = too_large(&subject, status) {
+    let known = too_large(&subject, status).or_else(|| ephemeral_containers(target, status));
+    if let Some(diagnostic) = known {
         return Refusal::Other(diagnostic);
     }
     if subject.may_quote_secret {
@@ -277,6 +278,24 @@ fn missing_role(target: &Target, status: &StatusError) -> Option<Diagnostic> {
     let message = format!("the {kind} `{name}` of `roleRef` does not exist");
     let diagnostic = target.desired.origin.diagnostic_at_value(&at, message);
     Some(Diagnostic { code: Code::NotFound, ..diagnostic })
+}
+
+/// The diagnostic for a Pod whose manifest has ephemeral containers: neither a creation nor an update takes them
+/// (`pkg/registry/core/pod/strategy.go`), so that a replacement would fail as well.
+fn ephemeral_containers(target: &Target, status: &StatusError) -> Option<Diagnostic> {
+    const FIELD: &str = "spec.ephemeralContainers";
+    let gvk = &target.key.gvk;
+    if status.code != 422 || !gvk.group.is_empty() || gvk.kind != "Pod" {
+        return None;
+    }
+    let containers = target.desired.object().pointer("/spec/ephemeralContainers")?.as_array()?;
+    let is_named = |cause: &Cause| cause.field.starts_with(FIELD) || is_immutable(&cause.message);
+    (!containers.is_empty() && status.causes.iter().all(is_named)).then(|| {
+        let at = [Step::Key("spec"), Step::Key("ephemeralContainers")];
+        let message = format!("`{FIELD}` cannot be set by a manifest");
+        let hint = "add the containers to the running Pod with `kubectl debug`, and remove the field from the manifest";
+        target.desired.origin.diagnostic_at_key(&at, message).with_hint(hint)
+    })
 }
 
 /// The diagnostic for an object that is too large for its kind, for a request, or for the server's storage. It quotes sizes alone.

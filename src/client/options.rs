@@ -25,7 +25,7 @@ pub struct ConnectOptions {
     /// File with the preferences of kubectl; only its policy for credential plugins is used [default: ~/.kube/kuberc]
     #[arg(long, value_name = "FILE")]
     pub kuberc: Option<PathBuf>,
-    /// Kubeconfig context to use; `diff`, `apply`, `status` and `blame` take several: `a,b`, `prod-*`
+    /// Kubeconfig context to use; `diff`, `apply`, `status`, `blame` and `own` take several: `a,b`, `prod-*`
     #[arg(long, value_name = "NAME")]
     pub context: Option<String>,
     /// Kubeconfig cluster to use

@@ -152,7 +152,7 @@ fn each_context_is_compared_and_one_that_is_down_hides_nothing() {
         (&of(&run, "us")["verdict"], &run.report()["summary"]["readiness"]["current"]),
         (&json!("ready"), &json!(4))
     );
-    assert!(run.stdout.contains("2 objects are ready in all of these contexts"), "{run}");
+    assert!(run.stdout.contains("2 objects are ready in all of the contexts that were looked at"), "{run}");
 }
 
 /// A base is read once, and decides in each context; so does the choice of what is resolved.

@@ -34,7 +34,8 @@ impl Writer<'_> {
             return Written::Failed(Diagnostic::new(Code::Protected, reason));
         }
         if let Err(error) = self.try_creation(live).await {
-            return self.failed(&error, Some(live));
+            // Nothing of the live object stands beside what is created.
+            return self.failed(&error, None);
         }
         let deadline = DeletionDeadline::after(self.deletion);
         let _under_way = self.replacements.begin(&self.target.key);

@@ -38,6 +38,7 @@ fn an_address_that_can_not_be_had_stops_the_replacement_before_anything_is_delet
     ws.write("it.yaml", &service.replaced("spec: {", "spec: {clusterIP: 192.0.2.1, "));
     let apply = ws.reconcile(["apply", "-f", ".", "--replace=immutable"]).exits_with(4);
     assert!(apply.stdout.contains("the provided IP (192.0.2.1) is not in the valid range"), "{apply}");
+    assert!(!apply.stdout.contains("the server refuses both together"), "{apply}");
     assert_eq!(uid(&ws, "Service", "it"), before, "{apply}");
 }
 

@@ -38,7 +38,10 @@ impl SummaryLines {
         let not_done = if is_apply { not_done(report) } else { not_to_do(report) };
         let not_done = [not_done].into_iter().filter(|counts| !counts.is_empty()).chain(deletions::clause(report));
         let not_done = not_done.collect::<Vec<_>>().join(", ");
-        let fails_on = (!report.fail_on.is_empty()).then(|| format!("fails only on {}", report.fail_on.join(", ")));
+        let is_strict = view.shows_ownership && !report.fail_on.contains(&"adopted");
+        let strictly = if is_strict { " and --strict-ownership" } else { "" };
+        let fails_on = report.fail_on.join(", ");
+        let fails_on = (!fails_on.is_empty()).then(|| format!("fails only on {fails_on}{strictly}"));
         let configuration = report.configuration.as_ref().map(ToString::to_string);
         Self {
             done: first(report, if is_apply { done(report) } else { to_do(report, view) }),

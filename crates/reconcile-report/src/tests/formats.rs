@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use reconcile_core::compare::IgnoredFields;
-use reconcile_core::manifest::Source;
+use reconcile_core::manifest::{BaseState, Source};
 use reconcile_core::pass::Outcome;
 use serde_json::{Value, json};
 use structured_merge::{FieldPath, ObjectKey};
@@ -295,7 +295,8 @@ fn many_differ() -> Report {
 /// With a base, the changes of the manifests come before those that were in the cluster already.
 #[test]
 fn an_object_is_one_annotation_in_whichever_parts_its_differences_are() {
-    let report = Report { base: Some(BaseInfo { from: "base.yaml".to_owned(), revision: None }), ..many_differ() };
+    let mut report = Report { base: Some(BaseInfo { from: "base.yaml".to_owned(), revision: None }), ..many_differ() };
+    report.objects.iter_mut().for_each(|object| object.diff.base = Some(BaseState::Differs));
     let text = one(named("github"), &report);
     let warnings: Vec<&str> = text.lines().filter(|line| line.starts_with("::warning ")).collect();
     assert_eq!(warnings.len(), 10, "{text}");

@@ -60,6 +60,7 @@ Examples:
 
 /// `access`
 #[derive(Debug, Args)]
+#[command(mut_arg("applyset_recover", |arg| arg.hide(true)))]
 pub struct AccessArgs {
     /// Flags that select the manifests
     #[command(flatten)]

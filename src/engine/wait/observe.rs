@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use reconcile_core::live::readiness::{ObjectReadiness, ReadinessState};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
-use tokio::time::interval;
+use tokio::time::{interval, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::tracker::ReadinessTracker;
@@ -30,6 +30,8 @@ const UPDATES: usize = 32;
 const PATIENCE: Duration = Duration::from_secs(15);
 /// The time that a final failure waits for an explanation by its Pods.
 const EXPLANATION: Duration = Duration::from_secs(2);
+/// The longest time of the last look after a time-out.
+const LAST_LOOK: Duration = Duration::from_secs(5);
 
 /// The result of a wait.
 #[derive(Clone, Debug)]
@@ -122,7 +124,10 @@ impl Waiting<'_> {
         events.receive(Event::Began(Stage::Wait, watched.len()));
         let changed =
             |one: &Watched, readiness: &ObjectReadiness| events.receive(Event::ReadinessChanged(&one.key, readiness));
-        let observation = observe(self.cluster, watched, self.timeout, self.interrupt.token(), changed).await;
+        let mut observation = observe(self.cluster, watched, self.timeout, self.interrupt.token(), changed).await;
+        if observation.ending == WaitEnd::TimedOut {
+            self.look_again(watched, &mut observation).await;
+        }
         events.receive(Event::Ended(Stage::Wait));
         if observation.ending == WaitEnd::TimedOut {
             let unready = observation.readiness.iter().filter(|readiness| !readiness.is_current()).count();
@@ -132,6 +137,25 @@ impl Waiting<'_> {
             events.receive(Event::Ready(&one.key, readiness));
         }
         observation.readiness
+    }
+
+    /// Looks once more at what was not ready when the time was over: a proxy may have held back the changes that a watch should have told.
+    async fn look_again(&self, watched: &[Watched], observation: &mut Observation) {
+        let Observation { readiness, ending } = observation;
+        // What is gone by now says nothing of how it ended.
+        let alive = watched.iter().map(|one| Watched { expires: false, ..one.clone() });
+        let (unready, last): (Vec<_>, Vec<_>) =
+            alive.zip(readiness.iter_mut()).filter(|(_, readiness)| !readiness.is_current()).unzip();
+        let look = observe(self.cluster, &unready, Duration::ZERO, self.interrupt.token(), |_, _| ());
+        let Ok(seen) = timeout(LAST_LOOK, look).await else { return };
+        for (last, seen) in last.into_iter().zip(seen.readiness) {
+            if !matches!(seen.state, ReadinessState::Unknown | ReadinessState::NotFound) {
+                *last = seen;
+            }
+        }
+        if readiness.iter().all(ObjectReadiness::is_current) {
+            *ending = WaitEnd::Ready;
+        }
     }
 }
 

@@ -107,6 +107,22 @@ fn a_server_that_stays_away_is_not_waited_for_longer_than_the_timeout() {
     assert_eq!(readiness(&status, "PersistentVolumeClaim", "data").0, "inProgress", "as it was read last");
 }
 
+#[test]
+fn a_proxy_that_holds_a_stream_back_does_not_hide_what_is_ready() {
+    for fault in [Fault::Silence, Fault::AnswerStalled] {
+        let ws = unbound();
+        let proxy = Proxy::new(&ws);
+        proxy.inject(99, "GET", "persistentvolumeclaims watch=true", fault);
+        let wait = ["status", "-f", ".", "--wait", "--timeout=5s"];
+        let status = ws.through(&proxy.url()).start_reconcile(wait);
+        proxy.wait_for(&["persistentvolumeclaims", "watch=true"]);
+        bind(&ws);
+        let status = status.finish().exits_with(0);
+        assert_eq!(states(&status), ["PersistentVolumeClaim data: current"]);
+        assert!(!status.stderr.contains("not ready"), "{status}");
+    }
+}
+
 /// What a user with these verbs on claims sees who waits for one, which is bound after three reads (requests with this in them).
 #[track_caller]
 fn as_reader(verbs: &str, read: &str) -> (Run, Vec<String>) {

@@ -110,15 +110,25 @@ impl Selection {
 
     /// Returns true if a change is to be taken.
     pub fn chooses(&self, key: &ObjectKey, change: &FieldChange) -> bool {
-        let classes: &[Class] = if self.classes.is_empty() { &PULLED } else { &self.classes };
         // A field of another owner may still have the value that was applied last.
         let is_moved = !self.classes.is_empty() || change.side.is_none_or(Side::is_of_cluster);
-        classes.contains(&change.class)
+        self.classes().contains(&change.class)
             && is_moved
             && self.chooses_owner(change)
             && (!is_obeyed(change) || self.fields.iter().any(|field| field.is_exactly(&change.path)))
             && self.covers(change)
             && self.chooses_object(key)
+    }
+
+    /// The class of a difference that is not chosen because classes are, and this one is not among them.
+    pub(super) fn class_without(&self, change: &FieldChange) -> Option<Class> {
+        let may_be_chosen = change.class.is_drift() || change.class == Class::Unmanaged;
+        let is_other = may_be_chosen && !self.classes().contains(&change.class) && self.chooses_owner(change);
+        is_other.then_some(change.class)
+    }
+
+    fn classes(&self) -> &[Class] {
+        if self.classes.is_empty() { &PULLED } else { &self.classes }
     }
 
     /// Returns true if a removal is taken although its class is not chosen, as the other half of a change that is: unless classes or other
@@ -146,9 +156,8 @@ impl Selection {
 
     /// The flag that chooses another class as well.
     pub fn flag_with(&self, class: Class) -> String {
-        let classes: &[Class] = if self.classes.is_empty() { &PULLED } else { &self.classes };
-        let more = (!classes.contains(&class)).then_some(class);
-        let names: Vec<String> = classes.iter().copied().chain(more).map(Class::name).collect();
+        let more = (!self.classes().contains(&class)).then_some(class);
+        let names: Vec<String> = self.classes().iter().copied().chain(more).map(Class::name).collect();
         format!("`--class {}`", names.join(","))
     }
 

@@ -1,4 +1,6 @@
-//! The patterns of a selection that match nothing.
+//! The patterns of a selection that choose nothing.
+
+use std::collections::BTreeSet;
 
 use serde_json::Value;
 use structured_merge::{ObjectKey, TypeRef, builtin};
@@ -16,10 +18,21 @@ pub struct Unmatched {
     selection: Selection,
     classes: Vec<Noted<Class>>,
     managers: Vec<Noted<Glob>>,
-    /// The fields, each with the same field in other places.
-    fields: Vec<(Noted<FieldPattern>, Vec<Noted<FieldPattern>>)>,
+    fields: Vec<NotedField>,
     /// True if an object could not be compared: a pattern may match something of it.
     is_incomplete: bool,
+}
+
+/// A pattern of fields, with what was found of it.
+#[derive(Debug)]
+struct NotedField {
+    field: Noted<FieldPattern>,
+    /// The same field in other places.
+    meant: Vec<Noted<FieldPattern>>,
+    /// True if a change that it covers is chosen.
+    is_chosen: bool,
+    /// The classes of the changes that it covers and that are chosen with their class alone.
+    others: BTreeSet<Class>,
 }
 
 #[derive(Debug)]
@@ -43,7 +56,8 @@ impl Unmatched {
     pub fn of(selection: &Selection) -> Self {
         let field = |field: &FieldPattern| {
             let meant = ABOVE.iter().filter_map(|above| FieldPattern::parse(&format!("{above}{field}")).ok());
-            (Noted::of(field.clone()), meant.map(Noted::of).collect())
+            let (field, meant) = (Noted::of(field.clone()), meant.map(Noted::of).collect());
+            NotedField { field, meant, is_chosen: false, others: BTreeSet::new() }
         };
         Self {
             selection: selection.clone(),
@@ -71,12 +85,16 @@ impl Unmatched {
         let is_there = |field: &FieldPattern| {
             field.is_in(manifest, schema) || changes.iter().any(|change| field.covers(&change.path))
         };
-        for (field, meant) in fields {
+        for NotedField { field, meant, is_chosen, others } in fields {
             field.note(is_there);
             if !field.is_matched {
                 for meant in meant {
                     meant.note(is_there);
                 }
+            }
+            for change in changes.iter().filter(|change| field.pattern.covers(&change.path)) {
+                *is_chosen |= selection.chooses(key, change);
+                others.extend(selection.class_without(change));
             }
         }
     }
@@ -106,7 +124,16 @@ impl Unmatched {
         for Noted { pattern, .. } in self.managers.iter().filter(|manager| !manager.is_matched) {
             warnings.push(format!("`--manager {pattern}`: no difference{within} is of a field that this manager owns"));
         }
-        for (Noted { pattern, .. }, meant) in self.fields.iter().filter(|(field, _)| !field.is_matched) {
+        for NotedField { field: Noted { pattern, is_matched }, meant, is_chosen, others } in &self.fields {
+            if *is_matched {
+                if let Some(class) = others.first().filter(|_| !is_chosen) {
+                    let flag = self.selection.flag_with(*class);
+                    warnings.push(format!(
+                        "`--field {pattern}`: its difference is of another class: {flag} chooses it{within}"
+                    ));
+                }
+                continue;
+            }
             let meant = meant.iter().find(|meant| meant.is_matched);
             let meant = meant.map(|meant| format!(": did you mean `{}`?", meant.pattern)).unwrap_or_default();
             warnings.push(format!(
@@ -178,6 +205,22 @@ mod tests {
         assert_eq!(warnings(&unmanaged, &[change("paused", Class::Unmanaged, true)]), [""; 0]);
         let said = warnings(&unmanaged, &[change("paused", Class::Unmanaged, false)]);
         assert!(said[0].contains("added by hand"), "{said:?}");
+    }
+
+    #[test]
+    fn a_field_whose_difference_is_of_another_class_is_named_with_the_flag_that_chooses_it() {
+        let absent = change("replicas", Class::Absent, true);
+        let [said] = &warnings(&fields(&["spec.replicas"]), std::slice::from_ref(&absent))[..] else { panic!() };
+        assert!(
+            said.contains("`--field spec.replicas`") && said.contains("--class changedByOther,conflict,absent"),
+            "{said}"
+        );
+        let chosen = Selection { classes: vec![Class::Absent], ..fields(&["spec.replicas"]) };
+        assert_eq!(warnings(&chosen, &[absent]), [""; 0]);
+        let both = [change("replicas", Class::Conflict, true), change("paused", Class::Absent, true)];
+        assert_eq!(warnings(&fields(&["spec"]), &both), [""; 0], "one of them is chosen");
+        let of_controller = change("replicas", Class::Unmanaged, false);
+        assert_eq!(warnings(&fields(&["spec.replicas"]), &[of_controller]), [""; 0], "no class chooses it");
     }
 
     #[test]

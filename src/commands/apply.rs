@@ -208,7 +208,7 @@ impl ContextCommand for Apply<'_> {
         let plan = run.plan_with(&args.compare, desired, apply_set.as_ref().map(Planned::set)).await?;
         if let Some(to_follow) = &self.to_follow {
             let flags = flags(&args.compare, &args.prune, args.shard, run.base);
-            to_follow.check(&run.info, &flags, &digests(plan.targets()))?;
+            to_follow.check(&run.info, &flags, &digests(&flags, plan.targets()))?;
         }
         let comparison = run.comparison(&args.compare, policy, &plan, &events);
         // Objects of this shard still come after the objects of other shards that they need.

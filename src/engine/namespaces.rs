@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
-use serde_json::json;
+use serde_json::{Value, json};
 use structured_merge::{GroupKind, GroupVersionKind, ObjectKey};
 
 use crate::live::discovery::Server;
@@ -48,11 +48,16 @@ pub(crate) fn needed_namespaces<'t>(
     needed.into_iter().filter_map(|(name, origin)| target(server, name, origin)).collect()
 }
 
-/// A Namespace with nothing but its name. Its location is that of the first object that needs it.
+/// A Namespace with nothing but its name.
+pub(crate) fn bare_namespace(name: &str) -> Value {
+    json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+}
+
+/// The Namespace that is created. Its location is that of the first object that needs it.
 fn target(server: &Server, name: &str, origin: &Arc<Origin>) -> Option<Target> {
     let gvk = GroupVersionKind::new("v1", "Namespace");
     let Resolution::Known(resource) = server.discovery.resolve_kind(&GroupKind::from(&gvk)) else { return None };
-    let object = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
+    let object = bare_namespace(name);
     Some(Target {
         key: ObjectKey { gvk, namespace: None, name: name.to_owned() },
         resource: Ok(Arc::new(resource.clone())),

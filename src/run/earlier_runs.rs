@@ -21,6 +21,7 @@ use serde_json::Value;
 use structured_merge::{FieldPath, GroupVersionKind};
 
 use crate::cli::{CompareArgs, PruneArgs, ShardArgs};
+use crate::engine::namespaces::bare_namespace;
 use crate::output::direct_file::Readers;
 use crate::output::report_file::ReportFile;
 use crate::output::unwritable;
@@ -142,12 +143,19 @@ fn base_of_plan(base: &Base) -> PlanBase {
     PlanBase { from: base.info.from.clone(), digest }
 }
 
-/// The digests of what is sent for each object.
-pub(crate) fn digests<'t>(targets: impl Iterator<Item = &'t Target>) -> Vec<ManifestDigest> {
+/// The digests of what is sent for each object. A Namespace that `--create-namespace` adds is in no manifest, and is added only as long as
+/// it does not exist.
+pub(crate) fn digests<'t>(flags: &PlanFlags, targets: impl Iterator<Item = &'t Target>) -> Vec<ManifestDigest> {
     let key = key();
+    let targets = targets.filter(|target| !(flags.create_namespace && is_bare_namespace(target)));
     let digest =
         |target: &Target| digest_of(&target.key.gvk, target.desired.object(), &target.desired.origin, key.as_ref());
     targets.map(|target| ManifestDigest::new(&target.key, digest(target))).collect()
+}
+
+/// Returns true for a Namespace with nothing but its name.
+fn is_bare_namespace(Target { key, desired, .. }: &Target) -> bool {
+    key.gvk.is_namespace() && *desired.object() == bare_namespace(&key.name)
 }
 
 /// With a key, the digest covers all values; without one, everything but those of Secrets.

@@ -74,6 +74,34 @@ fn what_was_planned_is_done_and_can_be_done_again() {
 }
 
 #[test]
+fn a_namespace_that_is_created_is_no_manifest_of_the_plan() {
+    let ws = Workspace::new();
+    let name = format!("{}-new", ws.namespace());
+    ws.write("deploy/new.yaml", &NEW.replaced("name: new", &format!("name: new, namespace: {name}")));
+    let flag = ["--create-namespace"];
+    save(&ws, &flag).exits_with(1);
+    let first = follow(&ws, &flag).exits_with(0);
+    assert_eq!(first.each("outcome"), [format!("Namespace {name}: created"), "ConfigMap new: created".to_owned()]);
+    let again = follow(&ws, &flag).exits_with(0);
+    assert_eq!((again.each("outcome"), again.writes()), (vec!["ConfigMap new: unchanged".to_owned()], 0));
+
+    // Somebody creates the namespace after the plan was made.
+    let other = format!("{}-other", ws.namespace());
+    ws.write("deploy/new.yaml", &NEW.replaced("name: new", &format!("name: new, namespace: {other}")));
+    save(&ws, &flag).exits_with(1);
+    ws.kubectl(["create", "namespace", &other]).exits_with(0);
+    let apply = follow(&ws, &flag).exits_with(0);
+    assert_eq!(apply.each("outcome"), ["ConfigMap new: created"], "{apply}");
+    // A Namespace of a manifest is one of the plan.
+    ws.write(
+        "deploy/namespace.yaml",
+        &format!("{{apiVersion: v1, kind: Namespace, metadata: {{name: {other}, labels: {{a: b}}}}}}"),
+    );
+    refused(&ws, &flag, &format!("`Namespace {other}`"));
+    ws.kubectl(["delete", "namespace", &name, &other, "--wait=false"]).exits_with(0);
+}
+
+#[test]
 fn an_object_that_changed_since_is_left_alone_and_the_others_are_done() {
     let ws = changed();
     save(&ws, &[]).exits_with(1);

@@ -220,7 +220,8 @@ impl ContextCommand for Diff<'_> {
         let releases = desired.releases.as_ref().filter(|_| !self.args.restores).into_iter();
         let of_helm_4: Vec<ReleaseInfo> = releases.flat_map(|all| all.server_side().cloned()).collect();
         let plan = run.plan_with(&args.compare, desired, apply_set.as_ref().map(Planned::set)).await?;
-        let digests = self.plan_file.as_ref().map(|_| digests(plan.targets()));
+        let flags = flags(&args.compare, &args.prune, args.shard, run.base);
+        let digests = self.plan_file.as_ref().map(|_| digests(&flags, plan.targets()));
         let comparison = run.comparison(&args.compare, policy, &plan, &events);
         let plan = shard_to_compare(plan, args.shard.shard);
         let unmanaged = UnmanagedSearch::of(args.report_unmanaged.as_deref(), args.shard.shard, &gate, &plan, hooks)?;
@@ -243,7 +244,6 @@ impl ContextCommand for Diff<'_> {
         if let (Some(file), Some(digests), Some(planned), false) =
             (&self.plan_file, digests, planned, run.interrupt.is_set())
         {
-            let flags = flags(&args.compare, &args.prune, args.shard, run.base);
             report.warnings.extend(file.write(&planned, cluster.clone(), flags, digests)?);
         }
         self.name_users(&mut report, &plurals, run.interrupt.token()).await;

@@ -119,6 +119,26 @@ fn what_an_apply_would_overwrite_is_chosen_by_its_own_name() {
     assert_eq!(at(&ws.get("deployment", "web"), "metadata.labels.tier"), Some(json!("front")));
 }
 
+/// Without its label, a member would never be pruned.
+#[test]
+fn an_object_joins_the_apply_set_whatever_is_chosen() {
+    let ws = moved();
+    let set = ["-f", "new", "--base", "old", "--prune", "--applyset=shop"];
+    let diff = run(&ws, "diff", &set).exits_with(1);
+    let (change, drift) = diff.stdout.split_once("already differs").unwrap();
+    assert!(change.contains("part-of") && !diff.stdout.contains("without a base"), "{diff}");
+    assert!(drift.contains("spec.replicas") && !drift.contains("part-of"), "{diff}");
+    let label =
+        |ws: &Workspace| ws.get("deployment", "web")["metadata"]["labels"]["applyset.kubernetes.io/part-of"].clone();
+    run(&ws, "apply", &[&set[..], &["--only", "cluster"]].concat()).exits_with(0);
+    assert!(label(&ws).is_string());
+    let live = ws.get("deployment", "web");
+    assert_eq!((at(&live, "spec.replicas"), at(&live, IMAGE)), (Some(json!(2)), Some(json!("shop/web:1.2"))));
+    let (again, _) =
+        ws.requests_during(|| run(&ws, "apply", &[&set[..], &["--only", "cluster"]].concat()).exits_with(0));
+    assert_eq!(again.writes(), 0, "{again}");
+}
+
 #[test]
 fn objects_are_created_and_deleted_only_if_they_are_chosen() {
     let ws = Workspace::new();

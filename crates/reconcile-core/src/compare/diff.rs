@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use structured_merge::{Change, FieldPath, Op, Operation};
 
+use super::decision::membership::set_label;
 use crate::bounded_value::{present, present_packed};
 use crate::manifest::{BaseState, Packed};
 use crate::owners::{AuditAnswer, Owner, User};
@@ -303,6 +304,11 @@ impl FieldChange {
     /// Returns true if another manager added the field, and it stays.
     pub fn is_addition(&self) -> bool {
         self.class == Class::Unmanaged && self.op == Op::Add
+    }
+
+    /// Returns true if the run adds the label by which the object joins the apply set.
+    pub fn joins_set(&self) -> bool {
+        self.op == Op::Add && self.path == set_label()
     }
 
     /// Returns true if the field was changed or added manually.

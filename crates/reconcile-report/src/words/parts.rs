@@ -32,6 +32,7 @@ impl Part {
             Side::Both => Self::Overwritten,
             Side::Manifest => Self::Changed,
             Side::Cluster if object.diff.base.is_some() => Self::Drifted,
+            Side::Either if change.joins_set() => Self::Changed,
             Side::Either | Side::Cluster => Self::Unknown,
         })
     }

@@ -16,13 +16,11 @@ use structured_merge::{
     with_node_ports, with_string_data, with_string_data_folded,
 };
 
+use crate::compare::decision::membership::set_label;
 use crate::compare::diff::{FieldChange, Side};
 use crate::compare::live_object::LiveObject;
 use crate::compare::prediction::{CompareContext, Prediction};
 use crate::manifest::BaseObject;
-
-/// The label that a run adds to the members of its apply set. Whether the base had it, no manifest tells.
-const PART_OF: [&str; 3] = ["metadata", "labels", apply_set::PART_OF];
 
 /// An object of the base, compared with the live object and with the object that an apply would leave.
 pub(crate) struct BaseComparison<'a> {
@@ -141,7 +139,8 @@ impl<'a> BaseComparison<'a> {
         let path = &change.path;
         let BaseRecords { is_put, is_theirs, adds_default } = *records;
         let is_added = !adds_default && self.added.contains_at_or_below(path);
-        if FieldPath::of(&PART_OF) == *path || self.is_of_other_version && !self.has(path) {
+        // Whether the base had the label of a set, no manifest tells.
+        if set_label() == *path || self.is_of_other_version && !self.has(path) {
             return None;
         }
         // The object was applied from other manifests before: our record tells that nobody has changed the value since.

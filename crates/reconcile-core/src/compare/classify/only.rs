@@ -34,7 +34,8 @@ pub struct Chosen {
 }
 
 impl Chosen {
-    /// Returns true if a difference of an object that needs this action is resolved.
+    /// Returns true if a difference of an object that needs this action is resolved. What is chosen are differences of manifests: an object
+    /// joins the apply set of the run in any case, as it would never be pruned without its label.
     pub fn has(&self, change: &FieldChange, action: Action) -> bool {
         let is_drift = change.is_drift();
         is_drift && self.drift
@@ -42,6 +43,7 @@ impl Chosen {
             || is_drift && self.replace && action == Action::Replace
             || self.classes.contains(&change.class)
             || change.side.is_some_and(|side| self.sides.contains(&side))
+            || change.joins_set()
     }
 
     /// Returns true if the pass gives objects a new name with their content: the manifest changed, whatever the creation and the deletion

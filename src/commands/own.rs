@@ -160,7 +160,8 @@ impl ContextCommand for Own<'_> {
         }
         let events = Events::new(run.output, false);
         let plan = run.plan(desired, None)?;
-        let comparison = run.comparison(compare, policy, &plan, &events);
+        let mut comparison = run.comparison(compare, policy, &plan, &events);
+        comparison.tells_of_sets = false;
         let plan = plan.shard(args.shard.shard, |_| false);
         let now = Timestamp::now();
         let time = now.round(Unit::Second).unwrap_or(now).to_string();

@@ -26,6 +26,8 @@ const MOST_NAMESPACES: usize = 5;
 pub(crate) struct Memberships {
     parents: BTreeMap<String, SetParent>,
     default_namespace: String,
+    /// True if the parents are looked for in a snapshot alone.
+    are_saved: bool,
 }
 
 /// The parent of a set.
@@ -61,7 +63,7 @@ impl Memberships {
             let custom = parent_kinds(&server.cluster, &server.discovery).await;
             parents.extend(find(server, custom, &ids, &likely).await);
         }
-        Self { parents, default_namespace }
+        Self { parents, default_namespace, are_saved: false }
     }
 
     /// The parents among these objects, for comparisons without a server.
@@ -72,7 +74,8 @@ impl Memberships {
                 Resolution::Unavailable | Resolution::Oversized | Resolution::Unknown => None,
             }
         });
-        Self { parents: found.take(MOST_SETS).collect(), default_namespace: default_namespace.to_owned() }
+        let default_namespace = default_namespace.to_owned();
+        Self { parents: found.take(MOST_SETS).collect(), default_namespace, are_saved: true }
     }
 
     /// Names the sets in the errors of objects that belong to another set than that of the run. Returns one warning for each set that objects
@@ -138,7 +141,10 @@ impl Memberships {
     fn named(&self, id: &str) -> String {
         match self.parents.get(id) {
             Some(parent) => parent.to_string(),
-            None => format!("apply set `{}`, whose parent could not be found", one_line(id, 100)),
+            None => {
+                let missing = if self.are_saved { "is not in the snapshot" } else { "could not be found" };
+                format!("apply set `{}`, whose parent {missing}", one_line(id, 100))
+            }
         }
     }
 

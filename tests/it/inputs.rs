@@ -245,7 +245,7 @@ fn a_kustomization_or_a_chart_as_manifests_leads_to_its_tool() {
         [("overlays/prod", "kustomization.yaml"), ("old", "kustomization.yml"), ("part", "kustomization.yaml")]
     {
         let expected = format!("{folder}/{name}: this is a kustomization, not a Kubernetes object");
-        let hint = format!("`-k {folder}` builds it, instead of `-f`");
+        let hint = format!("pass `-k {folder}`, or what `kubectl kustomize {folder}` prints");
         assert_eq!(said(&ws, &["diff", "-f", folder]), [(expected, hint)]);
     }
     let file = "overlays/prod/kustomization.yaml";

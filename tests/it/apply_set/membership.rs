@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::{PART_OF, applied, config_map, label, remove, run};
-use crate::control_plane::{Fault, Proxy, Run, Workspace};
+use crate::control_plane::{Fault, Proxy, Replaced as _, Run, Workspace};
 
 /// `diff` or `apply` of the whole folder, without a set.
 #[track_caller]
@@ -180,7 +180,11 @@ fn without_permission_or_parent_the_set_is_named_by_its_id() {
     assert_eq!(warnings(&without_set(&ws, "diff", &[]).exits_with(0)), [warning.as_str()]);
     ws.reconcile(["snapshot", "-f", ".", "--file", "live.snapshot"]).exits_with(0);
     let offline = ws.reconcile(["diff", "-f", "a.yaml", "-f", "b.yaml", "--live", "live.snapshot"]).exits_with(0);
-    assert_eq!(warnings(&offline), [warning.as_str()]);
+    assert_eq!(warnings(&offline), [warning.replaced("could not be found", "is not in the snapshot")]);
+    // Commands without flags for sets do not advise them.
+    ws.patch_as("kubectl-edit", "configmap/a", &json!({"data": {"a": "changed"}}));
+    let pull = ws.reconcile(["pull", "-f", "a.yaml", "--dry-run"]).exits_with(1);
+    assert!(!pull.stderr.contains("apply set"), "{pull}");
 }
 
 #[test]

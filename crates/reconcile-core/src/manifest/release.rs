@@ -116,6 +116,12 @@ impl ReleaseInfo {
         }
     }
 
+    /// Returns true if Helm has uninstalled the release, and upgrades it no more.
+    fn is_uninstalled(&self) -> bool {
+        let newest = self.newer.as_ref().map_or(&self.status, |newer| &newer.status);
+        matches!(newest.as_str(), "uninstalled" | "uninstalling")
+    }
+
     /// Its name and namespace.
     pub fn named(&self) -> ReleaseName {
         ReleaseName { name: self.name.clone(), namespace: self.namespace.clone() }
@@ -150,9 +156,10 @@ pub struct Releases {
 const ALL: usize = 20;
 
 impl Releases {
-    /// Those whose objects Helm writes by server-side apply.
+    /// Those whose objects Helm will write by server-side apply.
     pub fn server_side(&self) -> impl Iterator<Item = &ReleaseInfo> {
-        self.found.iter().filter(|one| self.methods.get(&one.named()) == Some(&ApplyMethod::ServerSide))
+        let is_server_side = move |one: &&ReleaseInfo| self.methods.get(&one.named()) == Some(&ApplyMethod::ServerSide);
+        self.found.iter().filter(move |one| is_server_side(one) && !one.is_uninstalled())
     }
 
     /// The lines that name them: `release podinfo revision 1 (podinfo-6.9.3); revision 2 failed`. Of many, those with a newer revision.

@@ -174,7 +174,7 @@ impl Check<'_> {
         match name {
             _ if is_kustomization(name) && is_of_kustomize && !is_object => {
                 let message = "this is a kustomization, not a Kubernetes object";
-                Some((message, format!("`-k {directory}` builds it, instead of `-f`")))
+                Some((message, format!("pass `-k {directory}`, or what `kubectl kustomize {directory}` prints")))
             }
             CHART if has("name") && has("version") && !has("kind") => {
                 Some(("this describes a Helm chart and is not a Kubernetes object", rendered_by_helm(directory)))

@@ -126,6 +126,68 @@ fn an_object_that_finalizers_hold_names_them() {
 }
 
 #[test]
+fn a_namespace_that_is_being_deleted_is_named() {
+    let ws = Workspace::new();
+    let name = format!("{}-gone", ws.namespace());
+    ws.write("it.yaml", &format!("{{apiVersion: v1, kind: ConfigMap, metadata: {{name: it, namespace: {name}}}}}"));
+    ws.write("secret.yaml", &format!("{{apiVersion: v1, kind: Secret, metadata: {{name: it, namespace: {name}}}}}"));
+    ws.kubectl(["create", "namespace", &name]).exits_with(0);
+    ws.kubectl(["delete", "namespace", &name, "--wait=false"]).exits_with(0);
+    for (command, kind) in [("diff", "ConfigMap"), ("diff", "Secret"), ("apply", "ConfigMap"), ("apply", "Secret")] {
+        let run = ws.reconcile([command, "-f", "."]).exits_with(4);
+        let error = error(&run, kind, "it");
+        assert_eq!(error["reason"], "Terminating", "{run}");
+        assert_eq!(error["message"], format!("namespace `{name}` is being deleted"), "{run}");
+        assert_eq!(error["hint"], "run again when it is gone", "{run}");
+    }
+}
+
+/// The server takes out a field that does not fit another one that changes, and refuses it in the next apply.
+#[test]
+fn what_the_server_takes_out_and_refuses_to_take_back_is_a_failure() {
+    let ws = Workspace::new();
+    let service = "{apiVersion: v1, kind: Service, metadata: {name: it}, spec: {type: NodePort, externalTrafficPolicy: Local, ports: [{port: 80}]}}";
+    ws.write("it.yaml", service);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    ws.write("it.yaml", &service.replaced("type: NodePort, ", ""));
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
+    let policy = diff.change("Service", "it", "spec.externalTrafficPolicy");
+    assert_eq!((&policy["class"], policy.get("side")), (&json!("consequence"), None), "{diff}");
+    let apply = ws.reconcile(["apply", "-f", "."]).exits_with(4);
+    let message = text(&error(&apply, "Service", "it")["message"]).to_owned();
+    assert!(
+        message.starts_with("it was updated without what the server refuses: `spec.externalTrafficPolicy`"),
+        "{apply}"
+    );
+    assert_eq!(ws.get("Service", "it")["spec"]["type"], "ClusterIP");
+}
+
+#[test]
+fn a_required_field_that_the_manifest_no_longer_has_is_to_be_put_back() {
+    let ws = Workspace::new();
+    let pod = "containers: [{name: a, image: 'shop/it:1'}]";
+    let cron = format!(
+        "{{apiVersion: batch/v1, kind: CronJob, metadata: {{name: it}}, spec: {{schedule: '0 0 1 1 *', jobTemplate: {{spec: {{template: {{spec: {{restartPolicy: Never, {pod}}}}}}}}}}}}}"
+    );
+    for apply in [["reconcile", "apply"], ["kubectl", "apply"]] {
+        ws.write("it.yaml", &cron);
+        if apply[0] == "kubectl" {
+            ws.kubectl(["apply", "-f", "it.yaml"]).exits_with(0);
+        } else {
+            ws.reconcile(["apply", "-f", "."]).exits_with(0);
+        }
+        ws.write("it.yaml", &cron.replaced("restartPolicy: Never, ", ""));
+        let diff = ws.reconcile(["diff", "-f", "."]).exits_with(4);
+        let hint = text(&error(&diff, "CronJob", "it")["hint"]);
+        assert!(
+            hint.ends_with("restartPolicy`, which the manifest no longer has: put it back into the manifest"),
+            "{diff}"
+        );
+        ws.kubectl(["delete", "cronjob", "it"]).exits_with(0);
+    }
+}
+
+#[test]
 fn a_kubeconfig_without_a_current_context_names_its_contexts() {
     let ws = Workspace::new();
     ws.write("it.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: it}}");

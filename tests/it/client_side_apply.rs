@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::control_plane::{Replaced, Workspace};
+use crate::control_plane::{Replaced, Workspace, definition};
 use crate::manifests::WEB;
 
 const SETTINGS: &str =
@@ -27,6 +27,32 @@ fn an_edited_manifest_blames_nobody() {
     assert_eq!(diff.change("ConfigMap", "settings", "data.a").get("managers"), None);
     ws.reconcile(["diff", "-f", ".", "--fail-on", "manual"]).exits_with(0);
     ws.reconcile(["diff", "-f", ".", "--fail-on", "pending"]).exits_with(1);
+}
+
+/// Once its entries are ours, an apply without them leaves null, which the type of a custom resource does not allow. No dry run before the
+/// first apply shows it.
+#[test]
+fn a_map_of_a_custom_resource_that_cannot_be_emptied_is_told_before_anything_is_written() {
+    let ws = Workspace::new();
+    let schema = "properties: {size: {type: integer}, map: {type: object, additionalProperties: {type: string}}}";
+    ws.write("definition/it.yaml", &definition("Sack", schema));
+    ws.reconcile(["apply", "-f", "definition"]).exits_with(0);
+    let sack = "{apiVersion: $NS.example.com/v1, kind: Sack, metadata: {name: it}, spec: {size: 1, map: {a: b}}}";
+    ws.write("it.yaml", sack);
+    ws.kubectl(["apply", "-f", "it.yaml"]).exits_with(0);
+    ws.write("it.yaml", &sack.replaced("size: 1, map: {a: b}", "size: 2, map: {}"));
+    let before = ws.get(&ws.fill_in("Sack.$NS.example.com"), "it");
+    for command in [&["diff"][..], &["diff", "--evidence=server"], &["diff", "--evidence=read-only"], &["apply"]] {
+        let run = ws.reconcile([command, &["-f", "it.yaml"]].concat()).exits_with(4);
+        let error = &run.object("Sack", "it")["error"];
+        let message = "`spec.map` would be null, which its type does not allow: the apply removes all that was in it";
+        assert_eq!(error["message"], message, "{run}");
+    }
+    assert_eq!(ws.get(&ws.fill_in("Sack.$NS.example.com"), "it"), before);
+    // Without the map, the apply takes it out.
+    ws.write("it.yaml", &sack.replaced("size: 1, map: {a: b}", "size: 2"));
+    ws.reconcile(["apply", "-f", "it.yaml"]).exits_with(0);
+    ws.reconcile(["diff", "-f", "it.yaml"]).exits_with(0);
 }
 
 #[test]

@@ -33,6 +33,25 @@ spec:
   open: {a: null, b: {c: null}, d: [null, {e: null}]}
 ";
 
+/// A null in a map of strings is the empty string, also where the live object does not have the map.
+#[test]
+fn a_null_in_a_map_that_the_live_object_lacks_is_the_empty_string() {
+    let ws = Workspace::new();
+    let service = "{apiVersion: v1, kind: Service, metadata: {name: it}, spec: {ports: [{port: 80}]}}";
+    ws.write("live.yaml", service);
+    ws.kubectl(["apply", "--server-side", "--field-manager=other", "-f", "live.yaml"]).exits_with(0);
+    let wanted = service
+        .replaced("name: it", "name: it, labels: {new: null}")
+        .replaced("spec: {", "spec: {selector: {a: null}, ");
+    ws.write("it.yaml", &wanted);
+    for evidence in ["auto", "server", "read-only"] {
+        let diff = ws.reconcile(["diff", "-f", "it.yaml", "--evidence", evidence]).exits_with(1);
+        let added = ["metadata.labels.new", "spec.selector.a"]
+            .map(|path| diff.change("Service", "it", path)["desired"].clone());
+        assert_eq!(added, [json!(""), json!("")], "{evidence}: {diff}");
+    }
+}
+
 #[track_caller]
 fn gadget(ws: &Workspace, name: &str) -> Value {
     ws.get(&ws.fill_in("Gadget.$NS.example.com"), name)

@@ -1,5 +1,6 @@
 //! Merges a manifest over the live object, as structured-merge-diff does (`typed/merge.go`).
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
@@ -44,7 +45,12 @@ pub(crate) fn merge_to(values: Values, manifest: &Value, live: &Value, schema: T
                         let value = default.as_ref().unwrap_or(value);
                         merged.insert(name.clone(), merge_to(values, value, there, schema.field(name)));
                     }
-                    None if values == Values::Served && schema::is_omitted_when_empty(value, name, schema) => {}
+                    None if values == Values::Served => {
+                        let value = with_texts_for_nulls(value, schema.field(name));
+                        if !schema::is_omitted_when_empty(&value, name, schema) {
+                            merged.insert(name.clone(), value.into_owned());
+                        }
+                    }
                     None => drop(merged.insert(name.clone(), value.clone())),
                 }
             }
@@ -115,6 +121,19 @@ fn emptied(map: &mut Map<String, Value>, name: &str, schema: TypeRef<'_>) {
         map.insert(name.to_owned(), default.clone());
     } else {
         map.remove(name);
+    }
+}
+
+/// A map of strings of a Go type as the server reads it: a null is the empty string.
+fn with_texts_for_nulls<'v>(value: &'v Value, schema: TypeRef<'_>) -> Cow<'v, Value> {
+    let is_of_texts =
+        || schema.is_free_map() && !schema.stores_as_sent() && schema.field("").scalar() == ScalarKind::Text;
+    match value {
+        Value::Object(map) if map.values().any(Value::is_null) && is_of_texts() => {
+            let text = |value: &Value| if value.is_null() { Value::from("") } else { value.clone() };
+            Cow::Owned(map.iter().map(|(name, value)| (name.clone(), text(value))).collect())
+        }
+        _ => Cow::Borrowed(value),
     }
 }
 
@@ -218,6 +237,14 @@ mod tests {
         let nulls = json!({"size": null, "free": null, "names": null});
         assert_eq!(merged_gauge(&nulls, &json!({"size": 1, "free": {}, "names": ["a"]})), nulls);
         assert_eq!(merged_gauge(&json!({"free": null}), &json!({"free": {"a": "x"}})), json!({"free": {"a": "x"}}));
+    }
+
+    #[test]
+    fn a_null_in_a_new_map_of_texts_is_empty() {
+        let schema = builtin().object(&GroupVersionKind::new("v1", "Service")).unwrap();
+        let wanted = json!({"metadata": {"labels": {"a": null}}, "spec": {"selector": {"b": null, "c": "d"}}});
+        let after = json!({"metadata": {"labels": {"a": ""}}, "spec": {"selector": {"b": "", "c": "d"}}});
+        assert_eq!(merge(&wanted, &json!({"metadata": {}, "spec": {}}), schema), after);
     }
 
     #[test]

@@ -160,7 +160,11 @@ impl Writer<'_> {
             let (Some(live), Some(prediction)) = (decision.live_object(), decision.prediction()) else {
                 return Err(Written::Moved(Box::new(decision.shown_diff(self.target))));
             };
-            let Err(error) = self.write_over(live, prediction, left_behind).await else { return Ok(done) };
+            let error = match self.write_over(live, prediction, left_behind).await {
+                Ok(None) => return Ok(done),
+                Ok(Some(refused)) => return Err(Written::Failed(refused)),
+                Err(error) => error,
+            };
             let failed = || Err(self.failed(&error, Some(&live.current.object)));
             if !is_open(&error) && (!is_conflict(&error) || rounds.next().is_none()) {
                 return failed();
@@ -181,17 +185,18 @@ impl Writer<'_> {
     }
 
     /// Takes over manual claims that would stay next to ours, then applies. Both are locked to the version that was judged. If the apply
-    /// fails, the claims are given back, so that nothing has changed; if that fails as well, `left_behind` is set.
+    /// fails, the claims are given back, so that nothing has changed; if that fails as well, `left_behind` is set. Returns the reason why a
+    /// part of the manifest could not be applied, if that is so.
     async fn write_over(
         &self,
         live: &LiveObject,
         after: &Prediction,
         left_behind: &mut Option<String>,
-    ) -> Result<(), RequestError> {
+    ) -> Result<Option<Diagnostic>, RequestError> {
         let wanted = live.sent(self.target);
         let ManagedObject { object: live, owners: before } = &live.current;
         if self.policy.updates(before) {
-            return self.update_fields(live, wanted, after).await;
+            return self.update_fields(live, wanted, after).await.map(|()| None);
         }
         let api_version = self.target.key.gvk.api_version();
         let claims = after.owners.our_fields();
@@ -219,10 +224,8 @@ impl Writer<'_> {
         let force = self.policy.force != ForceConflicts::None || !self.policy.adopt.is_empty();
         match self.apply(&body, force).await {
             Ok((_, after)) => {
-                if self.is_emptied(wanted, live, &after) {
-                    self.fill_in(body, &after).await;
-                }
-                Ok(())
+                let is_emptied = self.is_emptied(wanted, live, &after);
+                Ok(if is_emptied { self.fill_in(body, &after).await } else { None })
             }
             Err(error) => {
                 if has_taken_over {
@@ -253,8 +256,8 @@ impl Writer<'_> {
         Asked::key(&self.target.key).read(self.cluster, reply.body()).map(drop)
     }
 
-    /// Returns true if an empty map or list of the manifest is gone: when a map or list loses everything that we had applied, the server
-    /// removes it or sets it to null. The next apply makes it empty again.
+    /// Returns true if a part of the manifest is gone: when a map or list loses everything that we had applied, the server removes it or sets
+    /// it to null, and it takes out fields that do not fit another one that changes. The next apply makes a map or list empty again.
     fn is_emptied(&self, wanted: &Value, before: &Value, after: &Value) -> bool {
         let merged = merge(wanted, after, self.schema);
         let mut before = Lookup::of(before);
@@ -263,12 +266,17 @@ impl Writer<'_> {
         left.iter().any(|change| is_gone(change) && before.value(&change.path).is_some())
     }
 
-    /// Applies once more, for empty maps and lists. If others own them by now, they keep them, and the next comparison reports it.
-    async fn fill_in(&self, mut body: Value, after: &Value) {
+    /// Applies once more, for what is gone. If others own it by now, they keep it, and the next comparison reports it. Returns the reason why
+    /// the server refuses it.
+    async fn fill_in(&self, mut body: Value, after: &Value) -> Option<Diagnostic> {
         if let Some(Value::Object(metadata)) = body.get_mut("metadata") {
             metadata.insert("resourceVersion".into(), after.metadata("resourceVersion").cloned().unwrap_or_default());
         }
-        let _ = self.apply(&body, false).await;
+        let error = self.apply(&body, false).await.err().filter(|error| !is_conflict(error) && !is_open(error))?;
+        let Written::Failed(reason) = self.failed(&error, Some(after)) else { return None };
+        let message = format!("it was updated without what the server refuses: {}", reason.message);
+        // The message tells more than the place of each mistake.
+        Some(Diagnostic { message, details: Vec::new(), ..reason })
     }
 
     /// Rewrites `metadata.managedFields` of the given version. Returns the new resourceVersion.

@@ -159,6 +159,10 @@ impl<'a> Classifier<'a> {
         if change.op == Op::Move {
             return Class::Reordered;
         }
+        // It stays in the manifest: the server takes it out, because it does not fit another field that changes.
+        if change.op == Op::Remove && self.is_in_manifest(path) {
+            return Class::Consequence;
+        }
         let ours = claim_strength(&self.ours_before, path, self.schema());
         let is_wanted = self.ours_after.covers(path);
         if !is_wanted && (ours == ClaimStrength::Own || self.passing.covers(path)) {
@@ -196,6 +200,16 @@ impl<'a> Classifier<'a> {
             Op::Add if self.had(path) => Class::Absent,
             Op::Add if applied.is_some() => Class::Pending,
             Op::Change | Op::Add | Op::Move => Class::Unrecorded,
+        }
+    }
+
+    /// Returns true if the manifest has a value at a path that is no empty map or list, which goes with the last of its entries.
+    fn is_in_manifest(&self, path: &FieldPath) -> bool {
+        match Lookup::of(self.live.sent(self.context.target)).value(path) {
+            None | Some(Value::Null) => false,
+            Some(Value::Object(map)) => !map.is_empty(),
+            Some(Value::Array(items)) => !items.is_empty(),
+            Some(_) => true,
         }
     }
 

@@ -1,14 +1,16 @@
 //! The answer of a server that accepts the apply.
 
 use serde_json::Value;
-use structured_merge::{Ownership, prune, with_string_data};
+use structured_merge::{Ownership, RefusedNull, prune, take_out_refused_nulls, with_string_data};
 
 use super::{ComparisonMachine, State};
 use crate::compare::decision::ComparisonResult;
 use crate::compare::diff::Evidence;
 use crate::compare::live_object::LiveObject;
 use crate::compare::patch::version;
-use crate::compare::prediction::{Prediction, unreadable_owners};
+use crate::compare::prediction::{CompareContext, Prediction, unreadable_owners};
+use crate::compare::rejection::refusal::{Refusal, refusal};
+use crate::request::{Cause, StatusError};
 
 impl ComparisonMachine<'_> {
     /// Takes the answer of a server that would apply the manifest.
@@ -48,10 +50,33 @@ impl ComparisonMachine<'_> {
         let stays = with_string_data(&self.context.target.key.gvk, stays, &[]);
         let kept = settled.fields_of_others().union(&stays);
         let pruned = prune(&prediction.object, self.context.schema, &settled.our_fields(), &kept);
+        if let Some(refusal) = self.nulled(&live, &pruned) {
+            return State::Done(ComparisonResult::Refused { live: Some(live), refusal });
+        }
         let before = std::mem::replace(&mut prediction.object, pruned);
         if before == prediction.object {
             return State::Done(ComparisonResult::Predicted { live, prediction });
         }
         State::Pruning { live, prediction }
+    }
+
+    /// The refusal of an apply that leaves null where the type of a custom resource does not allow it: of a map or list that loses its last
+    /// entries (structured-merge-diff `typed/remove.go`). Only the apply itself is refused so, once the fields are ours, and no dry run before.
+    pub(super) fn nulled(&self, live: &LiveObject, after: &Value) -> Option<Refusal> {
+        let CompareContext { target, schema, .. } = self.context;
+        if !schema.stores_as_sent() {
+            return None;
+        }
+        let nulls = take_out_refused_nulls(&mut after.clone(), schema);
+        let is_new =
+            |null: &&RefusedNull| null.path.value_in(&live.current.object).is_some_and(|value| !value.is_null());
+        let cause = |null: &RefusedNull| Cause {
+            reason: "FieldValueTypeInvalid".to_owned(),
+            message: "Invalid value: \"null\"".to_owned(),
+            field: null.path.to_string(),
+        };
+        let causes: Vec<Cause> = nulls.iter().filter(is_new).map(cause).collect();
+        let status = StatusError { causes, ..StatusError::refusal(422, "Invalid", "the object would be invalid") };
+        (!status.causes.is_empty()).then(|| refusal(target, Some(&live.current.object), schema, &status))
     }
 }

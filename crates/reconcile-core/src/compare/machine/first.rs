@@ -151,6 +151,9 @@ impl ComparisonMachine<'_> {
         let manifest = live.sent(context.target);
         let removed = without_defaults(&live.removed, &live.current.object);
         let prediction = Box::new(context.predict_displacing(manifest, &live.current, removed));
+        if let Some(refusal) = self.nulled(&live, &prediction.object) {
+            return State::Done(ComparisonResult::Refused { live: Some(live), refusal });
+        }
         let Some(reason) = immutable_change(context, &live, &prediction.object) else {
             return State::Done(ComparisonResult::Predicted { live, prediction });
         };

@@ -4,6 +4,7 @@ use serde_json::Value;
 use structured_merge::{FieldPath, PathElement};
 
 use super::cursor::{Cursor, follow_validation};
+use super::in_the_way::lost_field;
 use super::rejected_object::RejectedObject;
 use super::suggest::Described;
 use crate::diagnostic::Diagnostic;
@@ -29,6 +30,9 @@ const MOST_LISTED: usize = 20;
 const MOST_COMPARED: usize = 1_000;
 /// Maximum length of the text of a complaint, in bytes; a message may have twice as many characters.
 const LONGEST: usize = 300;
+
+/// The hint about a map or list of which the manifest has nothing.
+pub(super) const TAKE_OUT: &str = "take it out of the live object first, as with `kubectl edit`";
 
 pub(super) fn diagnostics(subject: &RejectedObject<'_>, causes: &[Cause]) -> Vec<Diagnostic> {
     if subject.may_quote_secret {
@@ -82,10 +86,9 @@ pub(super) fn message_of(cursor: Cursor<'_>, cause: &Cause) -> String {
 
 fn diagnostic(subject: &RejectedObject<'_>, cursor: Cursor<'_>, cause: &Cause) -> Diagnostic {
     if is_emptied(&cursor, cause) {
-        let name = cursor.full_path();
-        let message =
-            format!("`{name}` would be null, which its type does not allow: the apply removes all that was in it");
-        return subject.diagnostic_at_value(&cursor, message).with_hint("delete the line");
+        let message = would_be_null(&cursor);
+        let hint = if cursor.missing.is_empty() { "delete the line" } else { TAKE_OUT };
+        return subject.diagnostic_at_value(&cursor, message).with_hint(hint);
     }
     let complaint = Complaint::read(cause);
     let (cursor, is_key) = complaint.narrowed(cursor);
@@ -95,7 +98,8 @@ fn diagnostic(subject: &RejectedObject<'_>, cursor: Cursor<'_>, cause: &Cause) -
     } else {
         subject.diagnostic_at_value(&cursor, capped(&message))
     };
-    let hint = hint.or_else(|| subject.clash(cursor.live_only.as_ref()?));
+    let lost = || lost_field(subject, &subject.merged(), cause);
+    let hint = hint.or_else(|| cursor.live_only.as_ref().and_then(|path| lost().or_else(|| subject.clash(path))));
     match hint {
         Some(hint) => diagnostic.with_hint(hint),
         None if complaint.kind == ComplaintKind::Required && !cursor.missing.is_empty() => {
@@ -105,7 +109,7 @@ fn diagnostic(subject: &RejectedObject<'_>, cursor: Cursor<'_>, cause: &Cause) -
     }
 }
 
-/// Returns true if the server has found null where the manifest has an empty map or list: a value from which an apply removes the last
+/// Returns true if the server has found null where the manifest has an empty map or list, or nothing of what the live object has: a value from which an apply removes the last
 /// entries (structured-merge-diff `typed/remove.go`).
 fn is_emptied(cursor: &Cursor<'_>, cause: &Cause) -> bool {
     let is_empty = match cursor.here().0 {
@@ -113,8 +117,18 @@ fn is_emptied(cursor: &Cursor<'_>, cause: &Cause) -> bool {
         Value::Array(items) => items.is_empty(),
         _ => false,
     };
-    let is_null = cause.reason == "FieldValueTypeInvalid" && cause.message.ends_with(": \"null\"");
-    is_null && is_empty && cursor.missing.is_empty()
+    is_about_null(cause) && (is_empty || cursor.live_only.is_some())
+}
+
+/// Returns true if the server has found null where the type does not allow it.
+pub(super) fn is_about_null(cause: &Cause) -> bool {
+    cause.reason == "FieldValueTypeInvalid" && cause.message.ends_with(": \"null\"")
+}
+
+/// The message about a map or list from which an apply removes the last entries.
+pub(super) fn would_be_null(cursor: &Cursor<'_>) -> String {
+    let name = cursor.full_path();
+    format!("`{name}` would be null, which its type does not allow: the apply removes all that was in it")
 }
 
 /// The diagnostics for a Secret, from the fields and reasons of the causes alone: their text may quote secret values.

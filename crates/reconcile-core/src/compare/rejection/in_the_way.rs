@@ -4,7 +4,7 @@ use serde_json::Value;
 use structured_merge::{FieldPath, FieldSet, ListKind, Ownership, fields_of, item_element};
 
 use super::and_more;
-use super::causes::message_of;
+use super::causes::{TAKE_OUT, is_about_null, message_of, would_be_null};
 use super::cursor::{Cursor, follow_validation};
 use super::rejected_object::RejectedObject;
 use crate::compare::policy::Policy;
@@ -165,6 +165,20 @@ pub(super) fn live_only_field(subject: &RejectedObject<'_>, merged: &Value, caus
     cursor.live_only.clone().or_else(nulled).or_else(|| live_only_duplicate(subject, merged, cause))
 }
 
+/// Returns true if the server has found null where the live object has a value, the last entries of which the apply removes.
+fn is_nulled(cursor: &Cursor<'_>, cause: &Cause) -> bool {
+    is_about_null(cause) && cursor.missing.is_empty() && !cursor.here().0.is_null()
+}
+
+/// Advice about a required field that the live object has and that goes with the apply, because the manifest no longer has it.
+pub(super) fn lost_field(subject: &RejectedObject<'_>, merged: &Value, cause: &Cause) -> Option<String> {
+    let is_required = cause.reason == "FieldValueRequired";
+    let path = is_required.then(|| live_only_field(subject, merged, cause))??;
+    let live = follow_validation(Cursor::root(merged, subject.schema), merged, &cause.field);
+    let is_there = live.missing.is_empty() && !live.here().0.is_null();
+    is_there.then(|| subject.lost(&path))
+}
+
 /// The item of the live object that repeats a value of the manifest's items which must be unique.
 fn live_only_duplicate(subject: &RejectedObject<'_>, merged: &Value, cause: &Cause) -> Option<FieldPath> {
     let is_duplicate = cause.reason == "FieldValueDuplicate";
@@ -255,7 +269,7 @@ pub(in crate::compare) fn refused_result(subject: &RejectedObject<'_>, status: &
     let mut messages: Vec<String> = Vec::new();
     for cause in &status.causes {
         let cursor = follow_validation(Cursor::root(&merged, subject.schema), &merged, &cause.field);
-        let message = message_of(cursor, cause);
+        let message = if is_nulled(&cursor, cause) { would_be_null(&cursor) } else { message_of(cursor, cause) };
         if !messages.contains(&message) {
             messages.push(message);
         }
@@ -270,7 +284,14 @@ pub(in crate::compare) fn refused_result(subject: &RejectedObject<'_>, status: &
         let named = found(live_only_field).or_else(|| found(live_only_sibling));
         named.or_else(|| found(live_only_mention)).and_then(|path| subject.clash(&path))
     };
-    match stored.or_else(clash) {
+    let lost = || status.causes.iter().find_map(|cause| lost_field(subject, &merged, cause));
+    let nulled = || {
+        let is_one = |cause: &Cause| {
+            is_nulled(&follow_validation(Cursor::root(&merged, subject.schema), &merged, &cause.field), cause)
+        };
+        status.causes.iter().any(is_one).then(|| TAKE_OUT.to_owned())
+    };
+    match stored.or_else(lost).or_else(nulled).or_else(clash) {
         Some(hint) => diagnostic.with_hint(hint),
         None => diagnostic,
     }

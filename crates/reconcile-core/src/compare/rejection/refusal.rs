@@ -63,6 +63,12 @@ pub fn missing_namespace(name: &str) -> Diagnostic {
     Diagnostic::new(Code::NotFound, message).with_hint("add a manifest for it, or pass `--create-namespace`")
 }
 
+/// The error for an object whose namespace is being deleted.
+fn terminating_namespace(name: &str) -> Diagnostic {
+    let message = format!("namespace `{name}` is being deleted");
+    Diagnostic::new(Code::Terminating, message).with_hint("run again when it is gone")
+}
+
 /// Final clauses of the API server's messages about immutable fields (`k8s.io/kubernetes`
 /// `pkg/apis/*/validation/validation.go` and apimachinery `pkg/api/validation/objectmeta.go`). The server uses the reasons of these
 /// causes (`FieldValueInvalid`, `FieldValueForbidden`) for invalid values too, so that only the text shows the difference.
@@ -86,7 +92,9 @@ const IMMUTABLE: [&str; 14] = [
 /// Reads a refusal of a manifest. No text of the server or of a webhook is repeated about a Secret, or if it quotes one.
 pub fn refusal(target: &Target, live: Option<&Value>, schema: TypeRef<'_>, status: &StatusError) -> Refusal {
     let subject = RejectedObject::new(target, live, schema, status);
-    let known = too_large(&subject, status).or_else(|| ephemeral_containers(target, status));
+    let known = too_large(&subject, status)
+        .or_else(|| ephemeral_containers(target, status))
+        .or_else(|| in_terminating_namespace(target, status));
     if let Some(diagnostic) = known {
         return Refusal::Other(diagnostic);
     }
@@ -182,6 +190,13 @@ fn of_mistakes(diagnostics: Vec<Diagnostic>, more: Option<String>) -> Diagnostic
 fn invalid_manifest(diagnostics: Vec<Diagnostic>, status: &StatusError) -> Refusal {
     let diagnostic = of_mistakes(diagnostics, and_more(status));
     if is_typed(status) { Refusal::Typed(diagnostic) } else { Refusal::Invalid(diagnostic, status.causes.clone()) }
+}
+
+/// The refusal of a new object in a namespace that is being deleted (`NamespaceLifecycle`, `corev1.NamespaceTerminatingCause`).
+fn in_terminating_namespace(target: &Target, status: &StatusError) -> Option<Diagnostic> {
+    let namespace = target.key.namespace.as_deref()?;
+    let is_terminating = status.code == 403 && status.causes.iter().any(|cause| cause.reason == "NamespaceTerminating");
+    is_terminating.then(|| terminating_namespace(namespace))
 }
 
 fn is_without_namespace(status: &StatusError) -> bool {

@@ -90,6 +90,12 @@ impl<'a> RejectedObject<'a> {
         ))
     }
 
+    /// The advice about a field that the manifest no longer has, and that the object needs.
+    pub(super) fn lost(&self, live_only: &FieldPath) -> String {
+        let name = named(&Secrecy::of_target(self.target, self.live).shown_path(live_only));
+        format!("the apply removes {name}, which the manifest no longer has: put it back into the manifest")
+    }
+
     /// A diagnostic at the key of a value, or at the nearest position that the manifest has.
     pub(super) fn diagnostic_at_key(&self, cursor: &Cursor<'_>, message: String) -> Diagnostic {
         self.target.desired.origin.diagnostic_at_key(&cursor.steps, message)

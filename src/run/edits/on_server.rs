@@ -70,7 +70,7 @@ fn edited_in_part(changes: &[Proposed], target: &Target, decision: &Decision) ->
     if left.is_empty() {
         return None;
     }
-    let changes = accepted.iter().map(|one| (&one.proposal.change, one.live.as_ref()));
+    let changes = accepted.iter().map(|one| (&one.proposal.change, one.live.as_deref()));
     let edited = with_changes(target.desired.object(), &target.key, changes)?;
     let leaves_removal = left.iter().any(|change| change.class == Class::Absent);
     Some(Edited { target: target.with_object(edited), leaves_removal })

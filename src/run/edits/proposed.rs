@@ -24,7 +24,7 @@ pub(crate) struct Proposed {
     pub origin: Arc<Origin>,
     pub proposal: Proposal,
     /// The live object, if an item of one of its lists is new.
-    pub live: Option<Value>,
+    pub live: Option<Arc<Value>>,
     /// The place in the kustomization that built the manifest.
     pub place: Option<Placed>,
 }
@@ -57,7 +57,7 @@ impl Proposed {
         let Proposal { key, change, edit, .. } = &self.proposal;
         let items = self.origin.source.items.iter();
         let above = items.flat_map(|item| [Step::Key("items".into()), Step::Index(*item)]).collect();
-        Some(Accepted { object: (key, above), change, edit: edit.as_ref().ok()?, live: self.live.as_ref() })
+        Some(Accepted { object: (key, above), change, edit: edit.as_ref().ok()?, live: self.live.as_deref() })
     }
 
     /// Makes the edit without the others. Returns false if it cannot be made, and keeps the reason.

@@ -69,7 +69,7 @@ struct Seen {
     origin: Arc<Origin>,
     changes: Vec<FieldChange>,
     /// The live object, if an item of one of its lists is new.
-    live: Option<Value>,
+    live: Option<Arc<Value>>,
     /// An error, or the message that it does not exist.
     error: Option<Diagnostic>,
     /// The warnings of its comparison.
@@ -94,7 +94,7 @@ impl EventSink for Collected {
             }
         }
         let objects = &mut *self.objects.borrow_mut();
-        let live = decision.live().filter(|_| adds_items(&changes)).cloned();
+        let live = decision.live().filter(|_| adds_items(&changes)).cloned().map(Arc::new);
         let key = target.key.clone();
         let origin = target.desired.origin.clone();
         let warnings = decision.warnings.clone();
@@ -158,7 +158,7 @@ impl Pulling {
                 let located = Diagnostic::of_source(&origin.source, message);
                 pulling.errors.push(Diagnostic { hint: error.hint, ..located });
             }
-            for proposal in proposer.proposals(&key, &origin, &changes, live.as_ref()) {
+            for proposal in proposer.proposals(&key, &origin, &changes, live.as_deref()) {
                 if proposal.edit == Err(Obstacle::Secret) && !selection.names_some() {
                     pulling.secrets += 1;
                 } else {
@@ -344,7 +344,7 @@ fn drafted(changes: &mut [Proposed]) -> Option<Draft> {
 fn objects(changes: Vec<Proposed>) -> Vec<PulledObject> {
     let mut objects: Vec<PulledObject> = Vec::new();
     for Proposed { origin, proposal: Proposal { key, mut change, edit, .. }, live, place } in changes {
-        let secrecy = Secrecy::of(&key.gvk, None, live.as_ref()).of_encrypted(origin.is_encrypted);
+        let secrecy = Secrecy::of(&key.gvk, None, live.as_deref()).of_encrypted(origin.is_encrypted);
         change.path = secrecy.shown_path(&change.path);
         let edit = edit.map_err(|obstacle| match obstacle {
             Obstacle::Half(path, flag) => Obstacle::Half(secrecy.shown_path(&path), flag),

@@ -1,5 +1,7 @@
 //! The place of a field in its document.
 
+use std::collections::BTreeMap;
+
 use manifest_edit::Step;
 use serde_json::Value;
 use structured_merge::{FieldPath, PathElement, Scalar};
@@ -25,16 +27,11 @@ pub(super) fn steps(path: &FieldPath, object: &Value) -> Option<Vec<Step>> {
 pub(super) fn place_of_new(path: &FieldPath, object: &Value, live: &Value) -> Option<(Vec<Step>, usize)> {
     let (element, above) = path.elements().split_last()?;
     let above = FieldPath::from(above.to_vec());
-    let list = |object: &Value| value_at(object, &steps(&above, object)?)?.as_array().cloned();
-    let written = list(object)?;
-    let there = list(live)?;
-    let rank = there.iter().position(|item| is_called(item, element, true))?;
-    let follows = |item: &Value| {
-        let is_it = |is_whole| written.iter().position(|written| have_same_name(written, item, element, is_whole));
-        is_it(true).or_else(|| is_it(false))
-    };
-    let before = there.iter().take(rank).rev().find_map(follows);
     let mut place = steps(&above, object)?;
+    let written = NamedItems::of(value_at(object, &place)?.as_array()?, element);
+    let there = value_at(live, &steps(&above, live)?)?.as_array()?;
+    let rank = there.iter().position(|item| is_called(item, element, true))?;
+    let before = there.iter().take(rank).rev().find_map(|item| written.position_of(item));
     place.push(Step::Index(before.map_or(0, |before| before.saturating_add(1))));
     Some((place, rank))
 }
@@ -48,12 +45,49 @@ fn is_called(item: &Value, element: &PathElement, is_whole: bool) -> bool {
     }
 }
 
-/// Returns true if an item of the manifest is the same as a live one, in a list with such elements.
-fn have_same_name(written: &Value, live: &Value, element: &PathElement, is_whole: bool) -> bool {
-    let name = |(key, _): &(String, Scalar)| Some((key.clone(), Scalar::from_json(live.get(key)?)));
-    match element {
-        PathElement::Key(keys) => is_item(written, &keys.iter().filter_map(name).collect::<Vec<_>>(), is_whole),
-        _ => written == live,
+/// The items of a list of the manifest by their names.
+struct NamedItems<'v> {
+    items: &'v [Value],
+    element: &'v PathElement,
+    /// The first item with each name that has all of its keys.
+    whole: BTreeMap<Vec<Scalar>, usize>,
+    /// The items that leave out keys.
+    partial: Vec<usize>,
+}
+
+impl<'v> NamedItems<'v> {
+    fn of(items: &'v [Value], element: &'v PathElement) -> Self {
+        let mut named = Self { items, element, whole: BTreeMap::new(), partial: Vec::new() };
+        for (position, item) in items.iter().enumerate() {
+            match named.whole_name(item) {
+                Some(name) => drop(named.whole.entry(name).or_insert(position)),
+                None => named.partial.push(position),
+            }
+        }
+        named
+    }
+
+    /// The values of all keys of an item; `None` if it leaves out one.
+    fn whole_name(&self, item: &Value) -> Option<Vec<Scalar>> {
+        match self.element {
+            PathElement::Key(keys) => keys.iter().map(|(key, _)| item.get(key).map(Scalar::from_json)).collect(),
+            _ => Some(vec![Scalar::from_json(item)]),
+        }
+    }
+
+    /// The position of the item that is the same as a live one. One with all of its keys comes before one that leaves out some.
+    fn position_of(&self, live: &Value) -> Option<usize> {
+        if let Some(position) = self.whole_name(live).and_then(|name| self.whole.get(&name)) {
+            return Some(*position);
+        }
+        let PathElement::Key(keys) = self.element else { return None };
+        let name = |(key, _): &(String, Scalar)| Some((key.clone(), Scalar::from_json(live.get(key)?)));
+        let keys: Vec<_> = keys.iter().filter_map(name).collect();
+        let is_it = |position: &usize| self.items.get(*position).is_some_and(|item| is_item(item, &keys, false));
+        // The server sets all keys, so that a live item leaves out none in most lists.
+        let is_whole = self.whole_name(live).is_some();
+        let all = (0..self.items.len()).filter(|_| !is_whole);
+        self.partial.iter().copied().filter(|_| is_whole).chain(all).find(is_it)
     }
 }
 
@@ -92,4 +126,32 @@ fn is_item(item: &Value, keys: &[(String, Scalar)], is_whole: bool) -> bool {
         None => !is_whole && is_default(name, key),
     };
     keys.iter().any(|(name, _)| item.get(name).is_some()) && keys.iter().all(has)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn place(written: &Value, live: &Value, protocol: &str) -> Option<(Vec<Step>, usize)> {
+        let keys = [("containerPort", json!(99)), ("protocol", json!(protocol))];
+        let element = PathElement::key(keys.map(|(key, value)| (key.to_owned(), Scalar::from_json(&value))));
+        let path = FieldPath::of(&["ports"]).child(element);
+        place_of_new(&path, &json!({"ports": written}), &json!({"ports": live}))
+    }
+
+    #[test]
+    fn a_new_item_follows_the_one_that_it_follows_in_the_live_list() {
+        let port = |port: u16, protocol: &str| json!({"containerPort": port, "protocol": protocol});
+        let live = json!([port(53, "TCP"), port(53, "UDP"), port(1, "TCP"), port(99, "TCP")]);
+        let at = |position| Some((vec![Step::Key("ports".to_owned()), Step::Index(position)], 3));
+        // The server sets the protocol that the manifest leaves out.
+        let written = json!([{"containerPort": 53}, port(53, "UDP")]);
+        assert_eq!(place(&written, &live, "TCP"), at(2));
+        assert_eq!(place(&json!([port(53, "UDP"), {"containerPort": 53}]), &live, "TCP"), at(1));
+        assert_eq!(place(&json!([{"containerPort": 53}]), &live, "TCP"), at(1));
+        assert_eq!(place(&json!([{"containerPort": 8}]), &live, "TCP"), at(0), "before all others");
+        assert_eq!(place(&written, &live, "UDP"), None, "it is not there");
+    }
 }

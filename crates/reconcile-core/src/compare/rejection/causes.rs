@@ -254,7 +254,7 @@ impl Complaint {
         {
             detail = before.to_owned();
         }
-        Self { kind, value, detail: without_pattern(&detail) }
+        Self { kind, value, detail: without_pattern(without_dump(&detail)) }
     }
 
     /// Narrows a map to the entry that the complaint means: a cause names `metadata.labels`, and its value is the key or value of the
@@ -304,6 +304,16 @@ fn is_go(text: &str) -> bool {
     name.contains(['.', '['])
         && name.ends_with(|c: char| c.is_ascii_alphabetic())
         && name.chars().all(|c| c.is_ascii_alphanumeric() || ".[]*_".contains(c))
+}
+
+/// Removes the difference of two Go values that follows on lines of its own (`k8s.io/kubernetes` `pkg/apis/core/validation`).
+fn without_dump(detail: &str) -> &str {
+    let is_dump = |(at, _): &(usize, &str)| {
+        let rest = detail.get(*at..).unwrap_or_default().trim_start();
+        rest.starts_with("@@ ") || rest.starts_with("core.")
+    };
+    let dump = detail.match_indices('\n').find(is_dump);
+    dump.and_then(|(at, _)| detail.get(..at)).unwrap_or(detail).trim_end()
 }
 
 /// Removes the regular expression, which repeats the sentence before it.
@@ -382,6 +392,14 @@ mod tests {
             ("FieldValueRequired", "Required value", None, ""),
             ("FieldValueRequired", "Required value: at least one is needed", None, "at least one is needed"),
             ("FieldValueForbidden", "Forbidden: not with this type", None, "not with this type"),
+            (
+                "FieldValueForbidden",
+                "Forbidden: pod updates may not change fields other than `a`\n@@ -1,7 +1,7 @@\n {\n-  \"Volumes\": null",
+                None,
+                "pod updates may not change fields other than `a`",
+            ),
+            ("FieldValueForbidden", "Forbidden: not this\n  core.PodSpec{\n- \tVolumes: nil", None, "not this"),
+            ("FieldValueForbidden", "Forbidden: one line\nand another", None, "one line\nand another"),
             ("FieldValueDuplicate", r#"Duplicate value: "a""#, Some(json!("a")), ""),
             ("FieldValueNotFound", r#"Not found: "a""#, Some(json!("a")), ""),
             ("FieldValueInvalid", "size: must be odd", None, "size: must be odd"),

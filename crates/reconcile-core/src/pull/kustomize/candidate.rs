@@ -1,5 +1,7 @@
 //! One place that may set a value, and what is written there.
 
+use std::sync::Arc;
+
 use manifest_edit::{Edit, Step};
 use serde_json::Value;
 use structured_merge::{ObjectKey, PathElement};
@@ -16,7 +18,7 @@ pub struct AcceptedChange {
     /// The edit of the build.
     pub edit: Edit,
     /// The live object, if an item of one of its lists is new.
-    pub live: Option<Value>,
+    pub live: Option<Arc<Value>>,
     /// The only place to try, if one was found before.
     pub place: Option<Candidate>,
 }

@@ -77,7 +77,7 @@ impl Subject<'_> {
     fn in_manifest(&self, document: usize, above: Vec<Step>, value: &Value) -> Option<(Edit, bool)> {
         let AcceptedChange { key, change, live, .. } = self.wanted;
         let depth = above.len();
-        let edit = edit_of_manifest(document, above, value, key, change, live.as_ref()).ok()?;
+        let edit = edit_of_manifest(document, above, value, key, change, live.as_deref()).ok()?;
         let written = value_at(value, edit.path.get(depth..)?);
         let is_set = !matches!(edit.change, Change::Insert { .. }) && written.is_some();
         if !is_set && edit.change == Change::Remove {

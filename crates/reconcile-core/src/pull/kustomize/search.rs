@@ -166,7 +166,7 @@ impl Search<'_> {
             object: (key, Vec::new()),
             change,
             edit,
-            live: live.as_ref(),
+            live: live.as_deref(),
         });
         is_meant(self.former, expected, &accepted.collect::<Vec<_>>())
     }

@@ -45,8 +45,9 @@ impl RestOfBase {
         builder: &ReportBuilder,
     ) -> Vec<(&'t Target, Decision)> {
         let formers = self.formers(targets, |dropped| builder.renamings(dropped));
-        // The new object is created as a whole: no difference is left, and what others added to the former one is not in it.
-        let policy = Policy { only: None, show_unmanaged: true, ..policy.clone() };
+        // The new object is created as a whole: no difference is left, and what others added to the former one, or what a rule ignores
+        // there, is not in it.
+        let policy = Policy { only: None, show_unmanaged: true, compares_ignored: true, ..policy.clone() };
         let mut objects = Vec::new();
         let mut decisions = Vec::new();
         for (former, live, decision) in compare(source, &policy, formers).await {

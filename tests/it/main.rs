@@ -56,6 +56,7 @@ mod field_sets;
 mod fleet;
 mod foreign_text;
 mod forged_lines;
+mod former_objects;
 mod formats;
 mod gates;
 mod generated;

@@ -91,6 +91,9 @@ impl LiveObject {
         let manifest = unmarked.as_ref().unwrap_or(target.desired.object());
         let mut coverage = coverage(context, Some(live));
         self.covering = coverage.fields.values().map(|covered| covered.rule).collect();
+        if policy.compares_ignored {
+            coverage.fields.retain(|_, covered| !covered.rule.is_of_user());
+        }
         let fields = left_fields(left);
         coverage.leave(&fields);
         let values = IgnoredValues::of(context, live, &coverage);
@@ -227,7 +230,7 @@ fn named(
         RuleRef::BuiltIn(index) => (Some("built in".to_owned()), BUILT_IN.get(index).map(|rule| rule.name.to_owned())),
         RuleRef::Left => (None, None),
     };
-    let is_built_in = !matches!(rule, RuleRef::Configured(_) | RuleRef::Annotation);
+    let is_built_in = !rule.is_of_user();
     let owned =
         paths.iter().map(|path| (path.to_string(), managers(path))).filter(|(_, managers)| !managers.is_empty());
     let managers = owned.collect();

@@ -108,6 +108,8 @@ pub struct Policy {
     pub only: Option<Arc<Chosen>>,
     /// The rules for ignored fields.
     pub ignore: Arc<IgnoreRules>,
+    /// True if what these rules and annotations ignore is compared as well, because an apply keeps nothing of the object.
+    pub compares_ignored: bool,
     /// The autoscalers, whose fields are ignored.
     pub autoscalers: Arc<Autoscalers>,
 }
@@ -130,6 +132,7 @@ impl Policy {
             remove_added: RemoveAdded::default(),
             only: None,
             ignore: Arc::default(),
+            compares_ignored: false,
             autoscalers: Arc::default(),
         }
     }

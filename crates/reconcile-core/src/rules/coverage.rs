@@ -46,6 +46,13 @@ pub enum RuleRef {
     Left,
 }
 
+impl RuleRef {
+    /// Returns true for a rule of the configuration or of a manifest.
+    pub fn is_of_user(self) -> bool {
+        matches!(self, Self::Configured(_) | Self::Annotation)
+    }
+}
+
 /// A field that a rule covers, with everything below it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Covered {

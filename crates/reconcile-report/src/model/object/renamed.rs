@@ -26,7 +26,7 @@ pub struct Renaming {
 
 /// A former object that was read, and compared with the manifest of the new one.
 pub struct FormerObject {
-    /// The object, as if it were to be deleted.
+    /// The object, as if it were to be deleted, with the ignore rules that cover a field of it.
     object: ObjectReport,
     /// The differences that were found between the manifest and it.
     changes: Vec<FieldChange>,
@@ -41,7 +41,8 @@ impl FormerObject {
         }
         let secrecy = Secrecy::of(&key.gvk, None, Some(&live));
         let live = redactor.value(&secrecy, &FieldPath::root(), &live);
-        let object = ObjectReport::unwanted(key, ObjectDiff::delete(live, Side::Manifest, String::new()));
+        let mut object = ObjectReport::unwanted(key, ObjectDiff::delete(live, Side::Manifest, String::new()));
+        object.details.rules.clone_from(&decision.rules);
         Self { object, changes: decision.diff.changes.clone() }
     }
 }
@@ -118,6 +119,7 @@ fn is_plain_deletion(object: &ObjectReport) -> bool {
 /// of `formers`, which stay. A deletion that still has to be allowed, or that cannot be done, stays on its own, and so do both if they are
 /// not done alike.
 pub(crate) fn paired(mut objects: Vec<ObjectReport>, formers: &[FormerObject]) -> Vec<ObjectReport> {
+    take_rules(&mut objects, formers);
     let mut renames = Renames::new();
     // The report of a shard has some already, of which another shard deletes the former one.
     for object in objects.iter().filter(|object| object.diff.action == Action::Update) {
@@ -136,9 +138,9 @@ pub(crate) fn paired(mut objects: Vec<ObjectReport>, formers: &[FormerObject]) -
         }
     }
     let mut staying: BTreeMap<Generated, &ObjectReport> = BTreeMap::new();
-    let mut compared: BTreeMap<&ObjectKey, &[FieldChange]> = BTreeMap::new();
-    for FormerObject { object, changes } in formers {
-        compared.insert(&object.key, changes);
+    let mut compared: BTreeMap<&ObjectKey, &FormerObject> = BTreeMap::new();
+    for former @ FormerObject { object, .. } in formers {
+        compared.insert(&object.key, former);
         let stays = !objects.iter().any(|other| other.key == object.key);
         if let Some(generated) = Generated::of(&object.key).filter(|_| stays) {
             staying.entry(generated).or_insert(object);
@@ -174,6 +176,20 @@ pub(crate) fn paired(mut objects: Vec<ObjectReport>, formers: &[FormerObject]) -
     let mut at = 0_usize..;
     objects.retain(|_| !at.next().is_some_and(|at| gone.contains(&at)));
     objects
+}
+
+/// Gives the new objects the ignore rules that cover fields of the former ones.
+fn take_rules(objects: &mut [ObjectReport], formers: &[FormerObject]) {
+    let rules = formers.iter().map(|former| (Generated::of(&former.object.key), &former.object.details.rules));
+    let rules: BTreeMap<Option<Generated>, _> = rules.filter(|(_, rules)| !rules.is_empty()).collect();
+    if rules.is_empty() {
+        return;
+    }
+    for object in objects.iter_mut().filter(|object| object.source.is_some()) {
+        if let Some(rules) = Generated::of(&object.key).and_then(|generated| rules.get(&Some(generated))) {
+            object.details.rules.extend(*rules);
+        }
+    }
 }
 
 /// Shows a new object that is left, and the only former one that is left with it, as one object whose new name is left. Returns the
@@ -300,7 +316,7 @@ fn created_at(object: &Value) -> Option<&str> {
 
 /// The new object with the differences from the old one, which `compared` tells more about. If their content is the same, as after a pull of
 /// all that differed, the name is the difference.
-fn renamed(new: &ObjectReport, old: &ObjectReport, compared: Option<&[FieldChange]>) -> Option<ObjectReport> {
+fn renamed(new: &ObjectReport, old: &ObjectReport, compared: Option<&FormerObject>) -> Option<ObjectReport> {
     let desired = new.diff.changes.first()?.desired.as_ref()?;
     let live = live(old)?;
     let mut changes = changes(live, desired);
@@ -309,7 +325,7 @@ fn renamed(new: &ObjectReport, old: &ObjectReport, compared: Option<&[FieldChang
         if let Some(compared) = compared {
             // Other classes tell of owners, also of the object as a whole.
             let says_side = |found: &&FieldChange| found.is_drift() || found.class == Class::Unmanaged;
-            let above = compared.iter().filter(says_side).filter(|found| found.path.is_prefix_of(&change.path));
+            let above = compared.changes.iter().filter(says_side).filter(|found| found.path.is_prefix_of(&change.path));
             explain(change, above.max_by_key(|found| found.path.elements().len()));
         }
     }

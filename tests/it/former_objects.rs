@@ -1,0 +1,103 @@
+//! What somebody changed by hand in the former object of one under a new name is told as their change, whatever else is known of it: ignore
+//! rules, a baseline, an audit log, shards.
+
+use serde_json::{Value, json};
+
+use crate::control_plane::{Run, Workspace};
+
+const A: &str = "hcm-84c9dfhgtd";
+const B: &str = "hcm-h56kmt2b4c";
+/// Flags of a run over a set.
+const SET: [&str; 3] = ["--prune", "--applyset", "hset"];
+
+/// A ConfigMap with a mode, and a Deployment that uses it.
+fn write(ws: &Workspace, name: &str, mode: &str) {
+    let text = format!(
+        "{{apiVersion: v1, kind: ConfigMap, metadata: {{name: {name}}}, data: {{LOG: info, MODE: {mode}}}}}\n---\n\
+         {{apiVersion: apps/v1, kind: Deployment, metadata: {{name: hd}}, spec: {{selector: {{matchLabels: {{app: hd}}}}, \
+         template: {{metadata: {{labels: {{app: hd}}}}, spec: {{containers: [{{name: hd, image: shop/hd:1, \
+         envFrom: [{{configMapRef: {{name: {name}}}}}]}}]}}}}}}}}\n"
+    );
+    ws.write("h/all.yaml", &text);
+}
+
+/// Both were applied, and somebody changes `LOG` by hand.
+fn changed_by_hand(flags: &[&str]) -> Workspace {
+    let ws = Workspace::new();
+    write(&ws, A, "a");
+    run(&ws, "apply", flags).exits_with(0);
+    ws.patch_as("kubectl-patch", &format!("configmap/{A}"), &json!({"data": {"LOG": "debug"}}));
+    ws
+}
+
+fn run(ws: &Workspace, command: &str, flags: &[&str]) -> Run {
+    ws.reconcile([&[command, "-f", "h"], flags].concat())
+}
+
+/// The change of `LOG` in the object under the new name.
+#[track_caller]
+fn log_of(run: &Run) -> &Value {
+    assert_eq!(run.object("ConfigMap", B)["renamedFrom"], A, "{run}");
+    run.change("ConfigMap", B, "data.LOG")
+}
+
+/// Asserts that `LOG` is a change of the cluster by the one who made it.
+#[track_caller]
+fn is_by_hand(run: &Run) {
+    let log = log_of(run);
+    let found = (&log["class"], &log["side"], &log["managers"][0]["manager"]);
+    assert_eq!(found, (&json!("changedByOther"), &json!("cluster"), &json!("kubectl-patch")), "{run}");
+    assert_eq!(run.object("ConfigMap", B)["side"], "both", "{run}");
+}
+
+/// The new object is created as a whole, so that an apply loses what a rule ignores in the former one.
+#[test]
+fn an_ignore_rule_hides_no_change_of_the_former_object() {
+    let fields = "fields: [data.LOG], reason: of the operators";
+    let base = ["--base", "base"];
+    for (rule, flags) in [
+        (fields, &SET[..]),
+        (fields, &[]),
+        ("fields: [data.LOG], managers: [kubectl-patch]", &SET),
+        ("managers: [kubectl-patch]", &[]),
+        (fields, &base),
+    ] {
+        let ws = changed_by_hand(if flags == base { &[] } else { flags });
+        ws.write("base/all.yaml", &std::fs::read_to_string(ws.folder().join("h/all.yaml")).unwrap());
+        let rules = format!(
+            "{{apiVersion: kubectl-reconcile/v1, kind: Config, ignore: [{{target: {{kind: ConfigMap, name: hcm-*}}, {rule}}}]}}"
+        );
+        ws.write("h/.kubectl-reconcile.yaml", &rules);
+        // Under its own name, the rule leaves it alone.
+        run(&ws, "diff", flags).exits_with(0);
+        write(&ws, B, "b");
+        let diff = run(&ws, "diff", &[flags, &["--fail-on", "cluster"]].concat()).exits_with(1);
+        is_by_hand(&diff);
+        assert!(!diff.stderr.contains("matches no field"), "{rule}: {diff}");
+        assert!(!diff.stdout.contains("without a base"), "{rule}: {diff}");
+        // As without the rule, neither is touched.
+        let apply = run(&ws, "apply", &[flags, &["--only", "manifest"]].concat()).exits_with(4);
+        assert!(!apply.stderr.contains("matches no field"), "{rule}: {apply}");
+        assert_eq!(ws.get("configmap", A)["data"], json!({"LOG": "debug", "MODE": "a"}), "{rule}: {apply}");
+        assert!(ws.find("ConfigMap", B).is_none(), "{rule}: {apply}");
+        run(&ws, "apply", flags).exits_with(0);
+        assert_eq!(ws.get("configmap", B)["data"], json!({"LOG": "info", "MODE": "b"}), "{rule}");
+    }
+}
+
+#[test]
+fn an_annotation_hides_no_change_of_the_former_object() {
+    let ws = Workspace::new();
+    let annotated = |name: &str, mode: &str| {
+        write(&ws, name, mode);
+        let text = std::fs::read_to_string(ws.folder().join("h/all.yaml")).unwrap();
+        let with = format!("{{name: {name}, annotations: {{kubectl-reconcile/ignore: data.LOG}}}}, data");
+        ws.write("h/all.yaml", &text.replacen(&format!("{{name: {name}}}, data"), &with, 1));
+    };
+    annotated(A, "a");
+    run(&ws, "apply", &SET).exits_with(0);
+    ws.patch_as("kubectl-patch", &format!("configmap/{A}"), &json!({"data": {"LOG": "debug"}}));
+    run(&ws, "diff", &SET).exits_with(0);
+    annotated(B, "b");
+    is_by_hand(&run(&ws, "diff", &[&SET[..], &["--fail-on", "cluster"]].concat()).exits_with(1));
+}

@@ -101,3 +101,31 @@ fn an_annotation_hides_no_change_of_the_former_object() {
     annotated(B, "b");
     is_by_hand(&run(&ws, "diff", &[&SET[..], &["--fail-on", "cluster"]].concat()).exits_with(1));
 }
+
+#[test]
+fn a_baseline_of_the_former_object_knows_its_differences_under_the_new_name() {
+    for flags in [&SET[..], &[]] {
+        let ws = changed_by_hand(flags);
+        run(&ws, "diff", &[flags, &["-q", "-o", "json=hb.json"]].concat()).exits_with(1);
+        write(&ws, B, "b");
+        let against = |baseline: &str, more: &[&str]| {
+            run(&ws, "diff", &[flags, &["--baseline", baseline, "--fail-on", "cluster"], more].concat())
+        };
+        let diff = against("hb.json", &["-o", "json=next.json"]).exits_with(0);
+        assert_eq!(log_of(&diff)["known"], true, "{diff}");
+        assert_eq!(diff.change("ConfigMap", B, "data.MODE").get("known"), None, "{diff}");
+        let summary = &diff.report()["summary"];
+        assert_eq!((&summary["known"], &summary["resolved"]), (&json!(1), &json!(0)), "{diff}");
+        // The next content is the same object as well.
+        write(&ws, "hcm-g9c8b2kmtd", "c");
+        let next = against("next.json", &[]).exits_with(0);
+        let change = |path: &str| next.change("ConfigMap", "hcm-g9c8b2kmtd", path).get("known").is_some();
+        assert_eq!([change("data.LOG"), change("data.MODE")], [true, false], "{next}");
+        // Another value is another difference.
+        write(&ws, B, "b");
+        ws.patch_as("kubectl-patch", &format!("configmap/{A}"), &json!({"data": {"LOG": "trace"}}));
+        let other = against("hb.json", &[]).exits_with(1);
+        let summary = &other.report()["summary"];
+        assert_eq!((&summary["known"], &summary["resolved"]), (&json!(0), &json!(1)), "{other}");
+    }
+}

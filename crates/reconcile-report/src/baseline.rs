@@ -24,18 +24,27 @@ pub struct Baseline {
 #[derive(Debug, Default)]
 pub struct KnownDifferences {
     objects: HashMap<ObjectKey, KnownObject>,
+    /// The objects under a new name, by their former ones.
+    renamed: HashMap<ObjectKey, ObjectKey>,
     /// The former objects that go because new ones come under other names, with their versions.
     former: HashMap<ObjectKey, Option<String>>,
     /// True if the baseline or the run has a base, by which the class of a difference may be another.
     has_base: bool,
 }
 
+/// What is known of an object of the run.
+struct KnownAs<'k> {
+    known: &'k KnownObject,
+    /// True if it is known under another name.
+    is_other_name: bool,
+}
+
 #[derive(Debug)]
 struct KnownObject {
     /// False if the input of the run could not have it, so that its absence means nothing.
     is_in_input: bool,
-    /// True if it does not exist yet, and was compared with a former object. Its name says which content it has.
-    is_renamed: bool,
+    /// The former object with which it was compared, if it does not exist yet. Its name says which content it has.
+    former: Option<ObjectKey>,
     resource_version: Option<String>,
     changes: BTreeMap<(FieldPath, Class), KnownChange>,
     added_items: BTreeSet<FieldPath>,
@@ -108,17 +117,19 @@ impl KnownDifferences {
         };
         let known = |object: &ObjectReport| KnownObject {
             is_in_input: true,
-            is_renamed: object.renamed_from.is_some(),
+            former: object.former(),
             resource_version: object.resource_version.clone(),
             changes: object.diff.changes.iter().map(entry).collect(),
             added_items: object.diff.added_items.iter().cloned().collect(),
             renamed_items: object.diff.changes.iter().flat_map(renamed_items).collect(),
         };
         let objects = report.objects.iter().map(|object| (object.key.clone(), known(object))).collect();
+        let new_of = |object: &ObjectReport| Some((object.former()?, object.key.clone()));
+        let new_of = report.objects.iter().filter_map(new_of).collect();
         // Without a set, the former ones stay.
         let renamed = report.objects.iter().filter(|_| report.apply_set.is_some());
         let former = renamed.filter_map(|object| Some((object.former()?, object.resource_version.clone())));
-        Self { objects, former: former.collect(), has_base }
+        Self { objects, renamed: new_of, former: former.collect(), has_base }
     }
 
     /// Marks the objects that the input has, as it may have only some of the files. `has` says whether it has a file.
@@ -150,19 +161,22 @@ impl KnownDifferences {
         if object.diff.action == Action::Delete && self.former.get(&object.key) == Some(&object.resource_version) {
             return object.diff.changes.iter_mut().for_each(|change| change.known = true);
         }
-        let Some(known) = self.objects.get(&object.key) else { return };
-        if known.is_renamed && object.diff.action == Action::Create {
+        let Some(KnownAs { known, is_other_name }) = self.of_object(object) else { return };
+        if known.former.is_some() && object.diff.action == Action::Create {
             return object.diff.changes.iter_mut().for_each(|change| change.known = true);
         }
-        let is_renamed = known.is_renamed && object.renamed_from.is_some();
+        let is_same_content = known.former.is_some() && object.renamed_from.is_some() && !is_other_name;
         // An object that does not exist has no version, and a snapshot may have none.
         let is_untouched = known.resource_version.is_some() && known.resource_version == object.resource_version;
         for change in &mut object.diff.changes {
-            let former = known.changes.get(&(change.path.clone(), found_again(change.class, self.has_base)));
+            let of = |class| known.changes.get(&(change.path.clone(), found_again(class, self.has_base)));
+            // Nothing refuses to create what is in conflict under the former name.
+            let is_no_conflict = is_other_name && change.class == Class::ChangedByOther;
+            let former = of(change.class).or_else(|| of(Class::Conflict).filter(|_| is_no_conflict));
             change.known = former.filter(|former| former.is_drift || !change.is_drift()).is_some_and(|former| {
                 // Nothing tells whether a hidden value of the manifest is still the former one.
                 is_same(former.live.as_deref(), change.live.as_deref(), is_untouched)
-                    && is_same(former.desired.as_deref(), change.desired.as_deref(), is_renamed)
+                    && is_same(former.desired.as_deref(), change.desired.as_deref(), is_same_content)
             });
         }
         for change in object.diff.changes.iter_mut().filter(|change| !known.renamed_items.is_empty() && !change.known) {
@@ -175,10 +189,25 @@ impl KnownDifferences {
             object.diff.added_items.iter().filter(|path| known.added_items.contains(path)).count();
     }
 
+    /// What is known of an object. One under a new name may be known under its former name, or under another one that came in the place of
+    /// that.
+    fn of_object(&self, object: &ObjectReport) -> Option<KnownAs<'_>> {
+        let known = self.objects.get(&object.key);
+        if known.is_none_or(|known| known.former.is_none())
+            && let Some(former) = object.former()
+        {
+            let other = self.renamed.get(&former).unwrap_or(&former);
+            if let Some(known) = self.objects.get(other) {
+                return Some(KnownAs { known, is_other_name: true });
+            }
+        }
+        known.map(|known| KnownAs { known, is_other_name: false })
+    }
+
     /// Marks the differences of an object that was two, or follows such an object. What is known of both is known of it, unless the
     /// baseline has it as one.
     pub fn mark_paired(&self, object: &mut ObjectReport) {
-        let is_one = self.objects.get(&object.key).is_some_and(|known| known.is_renamed);
+        let is_one = self.objects.get(&object.key).is_some_and(|known| known.former.is_some());
         let apart: Vec<bool> = object.diff.changes.iter().map(|change| change.known && !is_one).collect();
         self.mark(object);
         for (change, known) in object.diff.changes.iter_mut().zip(apart) {
@@ -190,17 +219,17 @@ impl KnownDifferences {
     /// still be there.
     pub fn resolved(&self, objects: &[ObjectReport], shard: Option<Shard>) -> usize {
         let now: HashMap<&ObjectKey, &ObjectReport> = objects.iter().map(|object| (&object.key, object)).collect();
-        let known_as_one: BTreeSet<ObjectKey> =
-            objects.iter().filter(|object| object.is_known()).filter_map(ObjectReport::former).collect();
+        let renamed: HashMap<ObjectKey, &ObjectReport> =
+            objects.iter().filter_map(|object| Some((object.former()?, object))).collect();
         let is_left_out = left_out(objects);
-        let resolved = self.objects.iter().map(|(key, known)| match now.get(key) {
+        let under_other_name = |key, known: &KnownObject| renamed.get(known.former.as_ref().unwrap_or(key));
+        let resolved = self.objects.iter().map(|(key, known)| match now.get(key).or(under_other_name(key, known)) {
             None if is_left_out(key, known) => 0,
             None if shard.is_some_and(|shard| !shard.has(key)) => 0,
-            None if known_as_one.contains(key) => 0,
             None => known.drift().count(),
             Some(object) if object.messages.error.is_some() => 0,
             // The new object was known as one that is missing, or is known as such now.
-            Some(object) if object.is_known() && object.renamed_from.is_some() != known.is_renamed => 0,
+            Some(object) if object.is_known() && object.renamed_from.is_some() != known.former.is_some() => 0,
             Some(object) => {
                 // A difference of which a value is hidden may be the former one, although it is not known.
                 let may_be = |change: &&FieldChange| change.known || change.values().any(is_hidden);
@@ -209,8 +238,10 @@ impl KnownDifferences {
                     changes.map(|change| (&change.path, found_again(change.class, self.has_base))).collect();
                 let still_paths: BTreeSet<&FieldPath> = still.iter().map(|(path, _)| *path).collect();
                 let left: BTreeSet<&FieldPath> = object.diff.left.iter().map(|left| &left.path).collect();
+                let is_other_name = object.key != *key;
                 let is_still = |(path, class): &(FieldPath, Class)| {
                     left.contains(path)
+                        || is_other_name && still_paths.contains(path)
                         || still.contains(&(path, *class))
                         || known.is_following(path, *class) && still_paths.contains(path)
                 };

@@ -129,3 +129,26 @@ fn a_baseline_of_the_former_object_knows_its_differences_under_the_new_name() {
         assert_eq!((&summary["known"], &summary["resolved"]), (&json!(0), &json!(1)), "{other}");
     }
 }
+
+#[test]
+fn an_audit_log_names_the_user_who_changed_the_former_object() {
+    for flags in [&SET[..], &[]] {
+        let ws = Workspace::new();
+        write(&ws, A, "a");
+        run(&ws, "apply", flags).exits_with(0);
+        ws.allow("editor", "get,patch", "configmaps");
+        let ((), text) = ws.audit_log_during(|| {
+            let patch = ["patch", "configmap", A, "--field-manager=kubectl-patch", "-p", r#"{"data":{"LOG":"debug"}}"#];
+            ws.as_user("editor").kubectl(patch).exits_with(0);
+        });
+        std::fs::write(ws.folder().join("audit.log"), text).unwrap();
+        let audited = [flags, &["--audit-log", "audit.log"]].concat();
+        let before = run(&ws, "diff", &audited).exits_with(1);
+        let before = before.change("ConfigMap", A, "data.LOG")["managers"].clone();
+        assert_eq!(before[0]["user"]["name"], "editor", "{before}");
+        write(&ws, B, "b");
+        let after = run(&ws, "diff", &audited).exits_with(1);
+        assert_eq!(log_of(&after)["managers"], before, "{after}");
+        assert!(after.stdout.contains(", editor"), "{after}");
+    }
+}

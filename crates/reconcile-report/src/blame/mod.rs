@@ -113,8 +113,8 @@ impl Audited for BlamedObject {
         }
     }
 
-    fn key(&self) -> &ObjectKey {
-        &self.key
+    fn live_key(&self) -> ObjectKey {
+        self.key.clone()
     }
 
     fn times(&self) -> ObjectTimes {

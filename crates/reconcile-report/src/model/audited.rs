@@ -12,8 +12,8 @@ use super::object::ObjectReport;
 pub trait Audited {
     /// Calls `visit` with everything that an audit log can say more about, in the same order each time.
     fn visit(&mut self, visit: &mut dyn FnMut(AuditedItem<'_>));
-    /// Its identity.
-    fn key(&self) -> &ObjectKey;
+    /// The identity of the live object.
+    fn live_key(&self) -> ObjectKey;
     /// The times of the live object.
     fn times(&self) -> ObjectTimes;
 }
@@ -43,7 +43,7 @@ impl AuditQuestions {
         let mut search = AuditSearch::default();
         let mut numbers = Vec::new();
         for object in objects {
-            let key = object.key().clone();
+            let key = object.live_key();
             let times = object.times();
             let audited = AuditedObject { key: &key, plurals: plurals(&key) };
             let mut asked: Vec<(AuditQuestion, FirstWrite, usize)> = Vec::new();
@@ -119,8 +119,8 @@ impl Audited for ObjectReport {
         }
     }
 
-    fn key(&self) -> &ObjectKey {
-        &self.key
+    fn live_key(&self) -> ObjectKey {
+        self.former().unwrap_or_else(|| self.key.clone())
     }
 
     fn times(&self) -> ObjectTimes {

@@ -26,7 +26,7 @@ pub struct Renaming {
 
 /// A former object that was read, and compared with the manifest of the new one.
 pub struct FormerObject {
-    /// The object, as if it were to be deleted, with the ignore rules that cover a field of it.
+    /// The object, as if it were to be deleted, with its times and the ignore rules that cover a field of it.
     object: ObjectReport,
     /// The differences that were found between the manifest and it.
     changes: Vec<FieldChange>,
@@ -43,6 +43,7 @@ impl FormerObject {
         let live = redactor.value(&secrecy, &FieldPath::root(), &live);
         let mut object = ObjectReport::unwanted(key, ObjectDiff::delete(live, Side::Manifest, String::new()));
         object.details.rules.clone_from(&decision.rules);
+        object.details.times = decision.times();
         Self { object, changes: decision.diff.changes.clone() }
     }
 }
@@ -337,6 +338,9 @@ fn renamed(new: &ObjectReport, old: &ObjectReport, compared: Option<&FormerObjec
         change.known = is_known;
     }
     let mut object = new.clone();
+    if let Some(compared) = compared {
+        object.details.times = compared.object.details.times;
+    }
     object.renamed_from = Some(old.key.name.clone());
     object.resource_version.clone_from(&old.resource_version);
     object.diff.deletion.clone_from(&old.diff.deletion);

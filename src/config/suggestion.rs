@@ -1,7 +1,7 @@
 //! `--suggest-ignores`: a configuration with rules that hide exactly the drift of a report. A difference that a rule would not hide
 //! alone is named in a comment instead.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use reconcile_report::{ObjectReport, Report, why, why_without_fields};
@@ -19,8 +19,10 @@ use reconcile_core::text::{one_line, visible, yaml_in_order};
 pub(crate) fn suggestion(configuration: &Configuration, in_force: &IgnoreRules, report: &Report) -> String {
     let mut notes = Vec::new();
     let mut rules: Vec<IgnoreRule> = in_force.rules.clone();
+    let renamed = report.objects.iter().filter(|object| object.renamed_from.is_some());
+    let renamed: BTreeSet<String> = renamed.map(|object| object.key.to_string()).collect();
     for object in report.objects.iter().filter(|object| object.diff.action != Action::None) {
-        rules.extend(of_object(object, &mut notes));
+        rules.extend(of_object(object, &renamed, &mut notes));
     }
     if let Some(more @ 1..) = rules.len().checked_sub(MAX_RULES) {
         notes.push(format!("{more} more rules would be needed than a configuration may have"));
@@ -33,9 +35,10 @@ pub(crate) fn suggestion(configuration: &Configuration, in_force: &IgnoreRules, 
     text + &yaml_in_order(&WrittenConfiguration::of(configuration, rules))
 }
 
-fn of_object(object: &ObjectReport, notes: &mut Vec<String>) -> Vec<IgnoreRule> {
+/// The rules for one object. Of a reference to one of `renamed`, a rule would hide that the former object is no longer the one that is used.
+fn of_object(object: &ObjectReport, renamed: &BTreeSet<String>, notes: &mut Vec<String>) -> Vec<IgnoreRule> {
     let key = &object.key;
-    if let Some(reason) = why_without_fields(object.diff.action) {
+    if let Some(reason) = why_without_fields(object.diff.action).or_else(|| object.why_no_rule_hides()) {
         notes.push(format!("{key}: {reason}"));
         return Vec::new();
     }
@@ -46,6 +49,10 @@ fn of_object(object: &ObjectReport, notes: &mut Vec<String>) -> Vec<IgnoreRule> 
     let mut groups: BTreeMap<(Vec<String>, String), Vec<FieldPattern>> = BTreeMap::new();
     for change in object.diff.changes.iter().filter(|change| change.is_drift()) {
         let path = &change.path;
+        if let Some(followed) = change.follows.iter().find(|followed| renamed.contains(*followed)) {
+            notes.push(format!("{key}: {path}: it follows {followed}, which gets a new name"));
+            continue;
+        }
         match (exact_field(&change.path, change.class), exact_managers(&change.managers)) {
             (Some(field), Ok(managers)) => groups.entry((managers, reason(change))).or_default().push(field),
             (None, _) => notes.push(format!("{key}: {path}: a rule cannot hide this")),

@@ -152,3 +152,18 @@ fn an_audit_log_names_the_user_who_changed_the_former_object() {
         assert!(after.stdout.contains(", editor"), "{after}");
     }
 }
+
+#[test]
+fn no_rule_is_suggested_for_an_object_under_a_new_name() {
+    let ws = changed_by_hand(&[]);
+    write(&ws, B, "b");
+    let suggested = run(&ws, "diff", &["--suggest-ignores"]).exits_with(1);
+    let notes: Vec<&str> = suggested.stdout.lines().filter(|line| line.starts_with("# Not covered: ")).collect();
+    let map = ws.fill_in(&format!("ConfigMap $NS/{B}: each change gives the object another name"));
+    let reference = ws.fill_in(&format!(": it follows ConfigMap $NS/{B}, which gets a new name"));
+    assert!(matches!(notes[..], [one, other] if one.contains(&map) && other.ends_with(&reference)), "{suggested}");
+    // The rules hide what they can, and nothing is left that the comments do not name.
+    ws.write("s.yaml", &suggested.stdout);
+    let diff = run(&ws, "diff", &["--config", "s.yaml"]).exits_with(1);
+    is_by_hand(&diff);
+}

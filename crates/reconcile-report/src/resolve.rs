@@ -163,9 +163,8 @@ impl Question {
 
     /// The reason why no rule can ignore all of the changes and nothing else.
     pub fn refusal_to_ignore(&self) -> Option<String> {
-        let is_renamed = self.objects.iter().any(|object| object.renamed_from.is_some());
-        let of_name = || "the next change gives the object another name, which the rule would not fit".to_owned();
-        self.refusal(Difference::refusal_to_ignore).or_else(|| is_renamed.then(of_name))
+        let of_object = || self.objects.iter().find_map(|object| object.why_no_rule_hides());
+        self.refusal(Difference::refusal_to_ignore).or_else(|| of_object().map(ToOwned::to_owned))
     }
 
     /// The reason why an apply would not make all of the changes.

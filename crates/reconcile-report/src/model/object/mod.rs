@@ -203,6 +203,12 @@ impl ObjectReport {
         Some(ObjectKey { name: self.renamed_from.clone()?, ..self.key.clone() })
     }
 
+    /// The reason why no rule hides its differences; `None` if a rule may.
+    pub fn why_no_rule_hides(&self) -> Option<&'static str> {
+        let reason = "each change gives the object another name, under which a rule hides nothing";
+        self.renamed_from.as_ref().map(|_| reason)
+    }
+
     /// The line of a changed field in the manifest, or of the nearest parent that is written there, if it is known.
     pub fn line_of(&self, path: &FieldPath) -> Option<u32> {
         self.details.lines.get(path).copied()

@@ -297,3 +297,56 @@ fn each_shard_knows_its_own_differences() {
     let report: Value = serde_json::from_slice(&std::fs::read(ws.folder().join("merged.json")).unwrap()).unwrap();
     assert_eq!((&report["summary"]["known"], &report["summary"]["resolved"]), (&json!(5), &json!(1)));
 }
+
+/// A name with a hash only looks as if it told the content: whoever writes the manifest chooses both.
+#[test]
+fn a_name_with_a_hash_makes_no_other_content_known() {
+    const OLD: &str = "app-2222222222";
+    const NEW: &str = "app-4444444444";
+    let user = |name: &str, kind: &str| {
+        format!(
+            "{{apiVersion: apps/v1, kind: Deployment, metadata: {{name: web}}, spec: {{selector: {{matchLabels: {{a: b}}}}, template: {{metadata: {{labels: {{a: b}}}}, \
+             spec: {{containers: [{{name: a, image: 'shop/a:1', envFrom: [{{{kind}Ref: {{name: {name}}}}}]}}]}}}}}}}}"
+        )
+    };
+    for (kind, reference, field) in [("ConfigMap", "configMap", "data"), ("Secret", "secret", "stringData")] {
+        let ws = Workspace::new();
+        let object = |name: &str, role: &str| {
+            format!(
+                "{{apiVersion: v1, kind: {kind}, metadata: {{name: {name}}}, {field}: {{role: {role}, same: one}}}}"
+            )
+        };
+        ws.write("deploy/it.yaml", &object(OLD, "old"));
+        ws.write("deploy/web.yaml", &user(OLD, reference));
+        ws.reconcile(["apply", "-f", "deploy"]).exits_with(0);
+        ws.write("deploy/it.yaml", &object(NEW, "viewer"));
+        ws.write("deploy/web.yaml", &user(NEW, reference));
+        let first = ws.reconcile(["diff", "-f", "deploy", "-q", "-o", "json=baseline.json"]).exits_with(1);
+        assert_eq!(first.object(kind, NEW)["renamedFrom"], OLD, "{first}");
+        let is_hidden = kind == "Secret";
+        // What a Secret will hold is hidden, and known from no report.
+        against(&ws, &[]).exits_with(i32::from(is_hidden));
+        for changed in [object(NEW, "admin"), object(NEW, "viewer").replaced("same: one", "same: two")] {
+            ws.write("deploy/it.yaml", &changed);
+            against(&ws, &[]).exits_with(1);
+            ws.reconcile(["diff", "-f", "deploy/it.yaml", "--baseline", "baseline.json"]).exits_with(1);
+        }
+    }
+}
+
+/// A report has only the size of a large object, which tells nothing about the content.
+#[test]
+fn a_large_object_is_neither_known_nor_gone_unless_the_baseline_has_it_whole() {
+    let ws = Workspace::new();
+    let text = "a".repeat(70_000);
+    ws.write(
+        "deploy/it.yaml",
+        &format!("{{apiVersion: v1, kind: ConfigMap, metadata: {{name: it}}, data: {{a: {text}}}}}"),
+    );
+    for (flags, code, expected) in [(&[][..], 1, (0, 0)), (&["--full"], 0, (1, 0))] {
+        let write = ["diff", "-f", "deploy", "-q", "-o", "json=baseline.json"];
+        ws.reconcile([&write[..], flags].concat()).exits_with(1);
+        let run = against(&ws, &[]).exits_with(code);
+        assert_eq!(counts(&run), expected, "{run}");
+    }
+}

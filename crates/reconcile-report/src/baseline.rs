@@ -9,6 +9,7 @@ use reconcile_core::object::Shard;
 use serde_json::Value;
 use structured_merge::{FieldPath, ObjectKey, Op, PathElement};
 
+use crate::formats::json::OMITTED_BYTES;
 use crate::merge::MergeInput;
 use crate::model::{ClusterInfo, Command, ObjectReport, Report};
 use crate::words::value::number::counted;
@@ -43,7 +44,7 @@ struct KnownAs<'k> {
 struct KnownObject {
     /// False if the input of the run could not have it, so that its absence means nothing.
     is_in_input: bool,
-    /// The former object with which it was compared, if it does not exist yet. Its name says which content it has.
+    /// The former object with which it was compared, if it does not exist yet.
     former: Option<ObjectKey>,
     resource_version: Option<String>,
     changes: BTreeMap<(FieldPath, Class), KnownChange>,
@@ -162,10 +163,6 @@ impl KnownDifferences {
             return object.diff.changes.iter_mut().for_each(|change| change.known = true);
         }
         let Some(KnownAs { known, is_other_name }) = self.of_object(object) else { return };
-        if known.former.is_some() && object.diff.action == Action::Create {
-            return object.diff.changes.iter_mut().for_each(|change| change.known = true);
-        }
-        let is_same_content = known.former.is_some() && object.renamed_from.is_some() && !is_other_name;
         // An object that does not exist has no version, and a snapshot may have none.
         let is_untouched = known.resource_version.is_some() && known.resource_version == object.resource_version;
         for change in &mut object.diff.changes {
@@ -176,7 +173,7 @@ impl KnownDifferences {
             change.known = former.filter(|former| former.is_drift || !change.is_drift()).is_some_and(|former| {
                 // Nothing tells whether a hidden value of the manifest is still the former one.
                 is_same(former.live.as_deref(), change.live.as_deref(), is_untouched)
-                    && is_same(former.desired.as_deref(), change.desired.as_deref(), is_same_content)
+                    && is_same(former.desired.as_deref(), change.desired.as_deref(), false)
             });
         }
         for change in object.diff.changes.iter_mut().filter(|change| !known.renamed_items.is_empty() && !change.known) {
@@ -239,8 +236,10 @@ impl KnownDifferences {
                 let still_paths: BTreeSet<&FieldPath> = still.iter().map(|(path, _)| *path).collect();
                 let left: BTreeSet<&FieldPath> = object.diff.left.iter().map(|left| &left.path).collect();
                 let is_other_name = object.key != *key;
+                let all: BTreeSet<&FieldPath> = object.diff.changes.iter().map(|change| &change.path).collect();
                 let is_still = |(path, class): &(FieldPath, Class)| {
                     left.contains(path)
+                        || known.is_omitted(path, *class) && all.contains(path)
                         || is_other_name && still_paths.contains(path)
                         || still.contains(&(path, *class))
                         || known.is_following(path, *class) && still_paths.contains(path)
@@ -263,6 +262,12 @@ fn left_out(objects: &[ObjectReport]) -> impl Fn(&ObjectKey, &KnownObject) -> bo
 impl KnownObject {
     fn is_following(&self, path: &FieldPath, class: Class) -> bool {
         self.changes.get(&(path.clone(), class)).is_some_and(|known| known.follows)
+    }
+
+    /// Returns true if the report has only the size of a value, which another report cannot be compared with.
+    fn is_omitted(&self, path: &FieldPath, class: Class) -> bool {
+        let Some(KnownChange { live, desired, .. }) = self.changes.get(&(path.clone(), class)) else { return false };
+        [live, desired].into_iter().flatten().any(|value| value.get().get(OMITTED_BYTES).is_some())
     }
 
     fn drift(&self) -> impl Iterator<Item = &(FieldPath, Class)> {

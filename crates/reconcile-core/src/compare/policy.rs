@@ -79,6 +79,7 @@ pub enum EvidenceMode {
 
 /// Our field manager, and the rules by which objects are compared and written.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub struct Policy {
     /// Our field manager.
     pub manager: String,

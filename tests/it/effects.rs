@@ -294,13 +294,14 @@ fn replaced_pruned_and_resumed_workloads_lose_their_pods() {
     wait_until("the Pods of the pruned workload are gone", || uids(&ws, "old").is_some_and(|pods| pods.is_empty()));
 }
 
-/// The template of a Job is immutable: a changed one is replaced, and its Pods go with it, also those that are finished. A changed
-/// `CronJob` stops nothing.
+/// The template of a Job is immutable: a changed one is replaced, and its Pods go with it. A changed `CronJob` stops nothing.
 #[test]
 fn the_pods_of_a_replaced_job_are_deleted() {
     let ws = Workspace::on(&ControlPlane::full());
     let template = json!({"template": {"metadata": {"labels": {"app": "load"}}, "spec": {
         "restartPolicy": "Never", "terminationGracePeriodSeconds": 0, "containers": [{"name": "main", "image": "shop/it:1"}],
+        // On no node, so that none of them ends.
+        "nodeSelector": {"kubernetes.io/os": "none"},
     }}});
     let mut job = json!({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "load"}, "spec": template});
     job["spec"]["completions"] = json!(3);

@@ -260,6 +260,8 @@ fn a_secret_is_done_only_if_nobody_has_written_it_since() {
         assert!(empty.stderr.contains("`KUBECTL_RECONCILE_PLAN_KEY` is set and empty"), "{empty}");
     }
     keyed(["diff", "-f", "deploy", "--save-plan", "plan.json"], "a key").exits_with(1);
+    let other = keyed(["apply", "-f", "deploy", "--plan", "plan.json"], "another key").exits_with(2);
+    assert!(other.stderr.contains("not those of the plan, or the key is another one: "), "{other}");
     ws.patch_as("kubectl-edit", "secret/login", &json!({"stringData": {"password": first}}));
     keyed(["apply", "-f", "deploy", "--plan", "plan.json"], "a key").exits_with(4);
     keyed(["diff", "-f", "deploy", "--save-plan", "plan.json"], "a key").exits_with(1);

@@ -268,8 +268,14 @@ impl SavedPlan {
         let all = planned.keys().chain(now.keys().filter(|key| !planned.contains_key(key)));
         let changed: Vec<String> =
             all.filter(|key| planned.get(key) != now.get(key)).map(ToString::to_string).collect();
+        if changed.is_empty() {
+            return None;
+        }
         let names = listed(changed.iter().map(String::as_str), NAMED);
-        (!changed.is_empty()).then(|| format!("the manifests are not those of the plan: {names}"))
+        // With another key, all digests are others.
+        let may_be_key = self.secrets == SecretCoverage::Covered && changed.len() == planned.len();
+        let or_key = if may_be_key { ", or the key is another one" } else { "" };
+        Some(format!("the manifests are not those of the plan{or_key}: {names}"))
     }
 
     /// The consent of the plan to this result of a comparison, of the live object with this uid. What is not in it may not be done.

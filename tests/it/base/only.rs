@@ -126,7 +126,12 @@ fn an_object_joins_the_apply_set_whatever_is_chosen() {
     let set = ["-f", "new", "--base", "old", "--prune", "--applyset=shop"];
     let diff = run(&ws, "diff", &set).exits_with(1);
     let (change, drift) = diff.stdout.split_once("already differs").unwrap();
-    assert!(change.contains("part-of") && !diff.stdout.contains("without a base"), "{diff}");
+    assert!(
+        change.contains("part-of")
+            && change.contains("parent of the apply set")
+            && !diff.stdout.contains("without a base"),
+        "{diff}"
+    );
     assert!(drift.contains("spec.replicas") && !drift.contains("part-of"), "{diff}");
     let label =
         |ws: &Workspace| ws.get("deployment", "web")["metadata"]["labels"]["applyset.kubernetes.io/part-of"].clone();

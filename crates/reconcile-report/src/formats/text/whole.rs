@@ -74,33 +74,40 @@ pub fn differences(report: &Report, view: &View) -> Styled {
 fn in_parts(report: &Report, parts: &[(Option<Part>, Vec<ObjectReport>)], view: &View) -> Styled {
     let mut text = Styled::new();
     let mut hints = Vec::new();
+    let changed = changed_lines(report, view);
     let drops = parts.iter().position(|(part, _)| *part != Some(Part::Overwritten)).unwrap_or(parts.len());
     for (at, (part, objects)) in parts.iter().enumerate() {
-        if at == drops && *part != Some(Part::Changed) && !report.dropped.is_empty() {
+        if at == drops && *part != Some(Part::Changed) && !changed.is_empty() {
             text.append(heading(Part::Changed));
-            text.append(dropped_lines(report, view));
+            text.append(changed.clone());
         }
         text.append(part.map(heading).unwrap_or_default());
         let (urgent, calm): (Vec<&ObjectReport>, Vec<&ObjectReport>) =
             objects.iter().partition(|object| needs_attention(object));
         text.append(together::texts(&calm, view));
         if *part == Some(Part::Changed) {
-            text.append(dropped_lines(report, view));
+            text.append(changed.clone());
         }
         text.append(together::texts(&urgent, view));
         hints.extend(conflict::hints(&urgent));
     }
-    if drops == parts.len() && !report.dropped.is_empty() {
+    if drops == parts.len() && !changed.is_empty() {
         text.append(heading(Part::Changed));
-        text.append(dropped_lines(report, view));
+        text.append(changed);
     }
-    text.append(parent_text(report, view));
     text.append(unmanaged_lines(report, view));
     hints.sort();
     hints.dedup();
     let mut sheet = Sheet::new(view);
     sheet.hints(hints, 0);
     text.append(sheet.text);
+    text
+}
+
+/// What belongs to no object, and comes from the change of the manifests or the flags.
+fn changed_lines(report: &Report, view: &View) -> Styled {
+    let mut text = dropped_lines(report, view);
+    text.append(parent_text(report, view));
     text
 }
 

@@ -4,7 +4,7 @@
 //! compare ─▶ (shown, agreed to) ─▶ act: parent lists a superset ─▶ waves ─▶ wait ─▶ prune ─▶ parent lists the other members
 //! ```
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,6 +21,7 @@ use crate::engine::wait::Waiting;
 use crate::engine::wait::Watched;
 use reconcile_core::compare::{Decision, Evidence, ObjectDiff, Replace};
 use reconcile_core::live::{ObjectsElsewhere, Target};
+use reconcile_core::object::generated::Generated;
 use reconcile_core::plan::{Plan, PlanItem};
 use reconcile_core::resolve::Consent;
 
@@ -39,8 +40,8 @@ impl<'a> Reconciliation<'a> {
         comparison.tells_of_sets &= prune.is_none();
         let mut others = std::mem::take(&mut plan.in_other_shards);
         comparison.elsewhere = ObjectsElsewhere::of(others.iter().map(|item| &item.target.key));
-        if prune.is_none() {
-            // Only deletions wait for them.
+        if prune.is_none() && plan.items.iter().all(|item| Generated::of(&item.target.key).is_none()) {
+            // Only deletions wait for them, and only new names of generated objects are looked for in them.
             others = Vec::new();
         }
         let Comparison { cluster, events, .. } = comparison;
@@ -92,6 +93,18 @@ impl<'a> Reconciliation<'a> {
     /// The objects of this shard, with the decisions about them.
     pub fn decided(&self) -> impl Iterator<Item = (&Target, &Decision)> {
         self.run.own().map(|item| (item.target(), &*item.decision))
+    }
+
+    /// The objects of other shards.
+    pub fn elsewhere(&self) -> Vec<&Target> {
+        in_other_shards(&self.run, &self.others).collect()
+    }
+
+    /// The members that another shard deletes because these objects come under new names: for each, the newest.
+    pub async fn deleted_elsewhere(&self, new: &BTreeSet<ObjectKey>) -> BTreeMap<ObjectKey, ObjectKey> {
+        let Some(prune) = &self.prune else { return BTreeMap::new() };
+        let new: Vec<&Target> = self.run.own().map(Item::target).filter(|target| new.contains(&target.key)).collect();
+        prune.deleted_elsewhere(self.run.comparison().cluster, &new).await
     }
 
     /// The inputs that all comparisons of the run share.

@@ -6,7 +6,7 @@ use std::hash::BuildHasher as _;
 
 use reconcile_report::{
     ApplySetInfo, Command, DroppedObject, FailOn, FormerObject, KnownDifferences, ObjectReport, ParentAction, Renaming,
-    Report, renamings,
+    RenamingsElsewhere, Report, created, renamings,
 };
 use structured_merge::ObjectKey;
 
@@ -89,8 +89,13 @@ impl ReportBuilder {
     }
 
     /// The objects that may be the former ones of new ones with generated names.
-    pub fn renamings(&self, dropped: &[ObjectKey]) -> Vec<Renaming> {
-        renamings(&self.objects.borrow().reports, dropped)
+    pub fn renamings(&self, dropped: &[ObjectKey], elsewhere: RenamingsElsewhere) -> Vec<Renaming> {
+        renamings(&self.objects.borrow().reports, dropped, elsewhere)
+    }
+
+    /// The objects with generated names that do not exist.
+    pub fn created(&self) -> BTreeSet<ObjectKey> {
+        created(&self.objects.borrow().reports).map(|(_, key)| key.clone()).collect()
     }
 
     /// Shows new objects as the former ones under a new name.

@@ -2,7 +2,7 @@
 //! hash of their content in the name, which the apply set deletes, to which live workloads refer, or which only the base has. These are
 //! compared with the manifests of the new ones, so that both are shown as one object, with what changed on which side.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use futures::StreamExt as _;
@@ -10,8 +10,8 @@ use reconcile_core::compare::{Action, Decision, Policy, Redactor};
 use reconcile_core::live::{LiveState, Target};
 use reconcile_core::manifest::BaseObject;
 use reconcile_core::object::Shard;
-use reconcile_core::object::generated::Generated;
-use reconcile_report::{DroppedObject, FormerObject, ObjectReport, Renaming, renamings};
+use reconcile_core::object::generated::{Generated, generated_names, names_in_place_of_others};
+use reconcile_report::{DroppedObject, FormerObject, ObjectReport, Renaming, RenamingsElsewhere, renamings};
 use serde_json::Value;
 use structured_merge::ObjectKey;
 
@@ -42,9 +42,10 @@ impl RestOfBase {
         policy: &Policy,
         redactor: &Redactor,
         targets: impl Iterator<Item = &'t Target>,
+        elsewhere: RenamingsElsewhere,
         builder: &ReportBuilder,
     ) -> Vec<(&'t Target, Decision)> {
-        let formers = self.formers(targets, |dropped| builder.renamings(dropped));
+        let formers = self.formers(targets, |dropped| builder.renamings(dropped, elsewhere));
         // The new object is created as a whole: no difference is left, and what others added to the former one, or what a rule ignores
         // there, is not in it.
         let policy = Policy { only: None, show_unmanaged: true, compares_ignored: true, ..policy.clone() };
@@ -90,6 +91,44 @@ impl RestOfBase {
         };
         renamings.into_iter().filter_map(former).take(MOST).collect()
     }
+}
+
+/// The objects to which live objects of other shards refer where their manifests refer to these new ones.
+pub(crate) async fn referred_elsewhere(
+    source: &impl LiveSource,
+    new: &BTreeSet<ObjectKey>,
+    others: &[&Target],
+) -> Vec<Renaming> {
+    let mut named: BTreeMap<(Option<&str>, &str), Vec<&ObjectKey>> = BTreeMap::new();
+    for key in new {
+        named.entry((key.namespace.as_deref(), &key.name)).or_default().push(key);
+    }
+    let refers = |target: &&&Target| {
+        let namespace = target.key.namespace.as_deref();
+        let is_new = |name: &str| named.contains_key(&(namespace, name));
+        target.desired.with_object(|object| generated_names([object]).into_iter().any(is_new))
+    };
+    let referring: Vec<&Target> = others.iter().filter(|_| !named.is_empty()).filter(refers).copied().collect();
+    if referring.is_empty() {
+        return Vec::new();
+    }
+    let known: BTreeSet<&ObjectKey> = others.iter().map(|other| &other.key).collect();
+    let mut found = Vec::new();
+    for (target, state) in referring.iter().zip(source.states(&referring).await) {
+        let LiveState::Present(Value::Object(live)) = state else { continue };
+        let namespace = target.key.namespace.as_deref();
+        target.desired.with_object(|manifest| {
+            let live = live.iter().filter(|(field, _)| *field != "status").map(|(_, value)| value);
+            for (name, formers) in names_in_place_of_others(live, [manifest]) {
+                for new in named.get(&(namespace, name)).into_iter().flatten() {
+                    let formers = formers.iter().map(|name| ObjectKey { name: (*name).to_owned(), ..(*new).clone() });
+                    let formers = formers.filter(|former| !known.contains(former));
+                    found.extend(formers.map(|former| Renaming { new: (*new).clone(), former }));
+                }
+            }
+        });
+    }
+    found
 }
 
 /// Compares former objects. Those that cannot be read are left out.
@@ -143,7 +182,14 @@ impl Run<'_> {
         let comparison = pass.comparison();
         let targets = pass.decided().map(|(target, _)| target);
         let rest = self.rest_of_base(comparison);
-        rest.report_formers(comparison, &comparison.policy, &comparison.redactor, targets, builder).await
+        let mut elsewhere = RenamingsElsewhere::default();
+        let new = builder.created();
+        if !new.is_empty() {
+            let deleted = pass.deleted_elsewhere(&new).await;
+            elsewhere.deleted = deleted.into_iter().map(|(new, former)| Renaming { new, former }).collect();
+            elsewhere.referred = referred_elsewhere(comparison, &new, &pass.elsewhere()).await;
+        }
+        rest.report_formers(comparison, &comparison.policy, &comparison.redactor, targets, elsewhere, builder).await
     }
 
     /// Compares the objects that are missing under their new names with the former ones. Returns those that could be compared, each with the
@@ -157,7 +203,9 @@ impl Run<'_> {
         let objects: Vec<ObjectReport> = objects.collect();
         let targets = pass.decided().map(|(target, _)| target);
         let comparison = pass.comparison();
-        let formers = self.rest_of_base(comparison).formers(targets, |dropped| renamings(&objects, dropped));
+        let formers = self
+            .rest_of_base(comparison)
+            .formers(targets, |dropped| renamings(&objects, dropped, RenamingsElsewhere::default()));
         let compared = compare(comparison, &comparison.policy, formers).await;
         let known = compared.into_iter().filter(|(_, _, decision)| decision.diff.action != Action::Unknown);
         known.map(|(former, _, decision)| (former.new, decision)).collect()

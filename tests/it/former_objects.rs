@@ -153,6 +153,89 @@ fn an_audit_log_names_the_user_who_changed_the_former_object() {
     }
 }
 
+/// Compares shard by shard, and merges the reports. Returns the number of shards that failed, and the merged report.
+fn in_shards(ws: &Workspace, flags: &[&str], count: usize) -> (usize, Run) {
+    let mut failed = 0;
+    let mut merge = ["report", "merge", "-o", "text", "-o", "json=merged.json"].map(str::to_owned).to_vec();
+    for shard in 0..count {
+        let (part, file) = (format!("{shard}/{count}"), format!("{shard}.json"));
+        let diff = run(ws, "diff", &[flags, &["-q", "--shard", &part, "-o", &format!("json={file}")]].concat());
+        failed += usize::from(diff.code == 1);
+        merge.push(file);
+    }
+    let merged = ws.reconcile(merge).exits_with(1);
+    let text = std::fs::read_to_string(ws.folder().join("merged.json")).unwrap();
+    (failed, Run { report: serde_json::from_str(&text).unwrap(), ..merged })
+}
+
+#[test]
+fn each_shard_tells_what_was_changed_in_the_former_object() {
+    for flags in [&SET[..], &[], &["--live", "live.yaml", "-n", "$NS"]] {
+        let set = if flags == SET { flags } else { &[] };
+        let ws = changed_by_hand(set);
+        let live = ws.kubectl(["get", "configmap,deployment", "-o", "yaml", "--show-managed-fields"]).exits_with(0);
+        ws.write("live.yaml", &live.stdout);
+        write(&ws, B, "b");
+        let manual = [flags, &["--fail-on", "manual"]].concat();
+        let whole = run(&ws, "diff", &manual).exits_with(1);
+        is_by_hand(&whole);
+        for count in 2..=5 {
+            let (failed, merged) = in_shards(&ws, &manual, count);
+            assert_eq!(failed, 1, "{count}");
+            is_by_hand(&merged);
+            let told = |run: &Run| {
+                let fields = |object: &Value| ["name", "action", "side", "changes"].map(|field| object[field].clone());
+                let objects: Vec<_> = run.objects().iter().map(fields).collect();
+                (objects, run.report()["summary"]["sides"].clone())
+            };
+            assert_eq!(told(&merged), told(&whole), "{count}");
+            assert!(!merged.stdout.contains("all changed in the manifests"), "{merged}");
+        }
+    }
+}
+
+/// Only the shard that prunes lists the members of the set.
+#[test]
+fn each_shard_finds_the_former_member_of_a_set_that_nothing_refers_to() {
+    let ws = Workspace::new();
+    let write = |hash: &str, mode: &str| {
+        let one = |kind: &str, stem: &str| {
+            let data = if kind == "Secret" { "stringData" } else { "data" };
+            format!(
+                "{{apiVersion: v1, kind: {kind}, metadata: {{name: {stem}-{hash}}}, {data}: {{LOG: info, MODE: {mode}}}}}\n---\n"
+            )
+        };
+        let stems = ["one", "two", "three"];
+        let text: String = stems.iter().flat_map(|stem| [one("ConfigMap", stem), one("Secret", stem)]).collect();
+        ws.write("h/all.yaml", &text);
+    };
+    write("84c9dfhgtd", "aaaaaaaa");
+    run(&ws, "apply", &SET).exits_with(0);
+    let edit = |value: &str| json!({"data": {"LOG": value}});
+    ws.patch_as("kubectl-patch", "configmap/two-84c9dfhgtd", &edit("debug"));
+    ws.patch_as("kubectl-patch", "secret/three-84c9dfhgtd", &edit("ZGVidWc="));
+    write("h56kmt2b4c", "bbbbbbbb");
+    let flags = [&SET[..], &["--prune-allow", "most"]].concat();
+    let told = |run: &Run| {
+        let change = |change: &Value| {
+            let by = change["managers"][0]["manager"].as_str().unwrap_or("-");
+            format!("{} {} {by}", change["path"], change["side"])
+        };
+        let told = |object: &Value| {
+            let changes: Vec<String> = object["changes"].as_array().into_iter().flatten().map(change).collect();
+            format!(
+                "{} {} {} {} {changes:?}",
+                object["kind"], object["name"], object["renamedFrom"], object["deletion"]
+            )
+        };
+        run.objects().iter().map(told).collect::<std::collections::BTreeSet<_>>()
+    };
+    let whole = run(&ws, "diff", &flags).exits_with(1);
+    assert_eq!(whole.report()["summary"]["update"], 6, "{whole}");
+    let (_, merged) = in_shards(&ws, &flags, 3);
+    assert_eq!(told(&merged), told(&whole), "{merged}");
+}
+
 #[test]
 fn no_rule_is_suggested_for_an_object_under_a_new_name() {
     let ws = changed_by_hand(&[]);

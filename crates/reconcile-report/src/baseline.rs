@@ -6,6 +6,7 @@ use reconcile_core::compare::{Action, Class, FieldChange, REDACTED};
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::manifest::Packed;
 use reconcile_core::object::Shard;
+use reconcile_core::object::generated::Generated;
 use serde_json::Value;
 use structured_merge::{FieldPath, ObjectKey, Op, PathElement};
 
@@ -212,8 +213,8 @@ impl KnownDifferences {
         }
     }
 
-    /// The number of known differences that are gone. Those of objects that could not be compared, or that are in another shard, may
-    /// still be there.
+    /// The number of known differences that are gone. Those of objects that could not be compared, or that are in another shard, also under
+    /// a new name, may still be there.
     pub fn resolved(&self, objects: &[ObjectReport], shard: Option<Shard>) -> usize {
         let now: HashMap<&ObjectKey, &ObjectReport> = objects.iter().map(|object| (&object.key, object)).collect();
         let renamed: HashMap<ObjectKey, &ObjectReport> =
@@ -222,7 +223,7 @@ impl KnownDifferences {
         let under_other_name = |key, known: &KnownObject| renamed.get(known.former.as_ref().unwrap_or(key));
         let resolved = self.objects.iter().map(|(key, known)| match now.get(key).or(under_other_name(key, known)) {
             None if is_left_out(key, known) => 0,
-            None if shard.is_some_and(|shard| !shard.has(key)) => 0,
+            None if shard.is_some_and(|shard| !shard.has(key) || Generated::of(key).is_some()) => 0,
             None => known.drift().count(),
             Some(object) if object.messages.error.is_some() => 0,
             // The new object was known as one that is missing, or is known as such now.

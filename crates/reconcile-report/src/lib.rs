@@ -43,8 +43,9 @@ pub use model::{
     ApplySetInfo, AuditQuestions, Audited, BaseInfo, CLASSES, ClassInfo, ClusterInfo, Command, ConfigurationInfo,
     ContextReport, ContextsSummary, DroppedObject, EXIT_DRIFT, EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_INVALID,
     EXIT_NOT_READY, EXIT_SUCCESS, EXIT_UNREACHABLE, FAIL_CLASSES, FailClass, FailOn, Failure, FormerObject, Level,
-    ObjectMessages, ObjectReport, ObjectRun, ParentAction, ParentInfo, ReadinessCounts, Renaming, Report, Reports,
-    SideCounts, StartTime, Summary, ToolInfo, UnmanagedObject, Verdict, Why, is_of_server, renamings,
+    ObjectMessages, ObjectReport, ObjectRun, ParentAction, ParentInfo, ReadinessCounts, Renaming, RenamingsElsewhere,
+    Report, Reports, SideCounts, StartTime, Summary, ToolInfo, UnmanagedObject, Verdict, Why, created, is_of_server,
+    renamings,
 };
 pub use saved_plan::{ManifestDigest, PlanBase, PlanFlags, SavedPlan, SecretCoverage};
 pub use theme::{STANDARD, THEMES, Theme, paint, plain};

@@ -9,7 +9,7 @@ use reconcile_core::compare::{
 use reconcile_core::live::snapshot::Snapshot;
 use reconcile_core::live::{LiveState, Target};
 use reconcile_core::plan::Plan;
-use reconcile_report::{Command, Failure, Report};
+use reconcile_report::{Command, Failure, RenamingsElsewhere, Report};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -24,6 +24,7 @@ use crate::output::Output;
 use crate::output::events::Events;
 use crate::run::audit_log::usual_plural_names;
 use crate::run::base::Base;
+use crate::run::former::referred_elsewhere;
 use crate::run::reading::Reading;
 use crate::run::reading::captured::Captured;
 use crate::run::setup::{Resolved, autoscalers, resolved};
@@ -83,7 +84,12 @@ impl Diff<'_> {
             warn_of_skips(compared, &events);
         }
         let targets = own().map(|(target, _)| target);
-        rest.report_formers(&source, &source.policy, &source.redactor, targets, &events.builder).await;
+        let others = plan.targets().filter(|target| target.other_shard().is_some());
+        let others: Vec<&Target> = others.chain(plan.in_other_shards.iter().map(|item| &item.target)).collect();
+        let referred = referred_elsewhere(&source, &events.builder.created(), &others).await;
+        let elsewhere = RenamingsElsewhere { referred, ..RenamingsElsewhere::default() };
+        let builder = &events.builder;
+        rest.report_formers(&source, &source.policy, &source.redactor, targets, elsewhere, builder).await;
         rest.report_dropped(&source, shard, &events.builder).await;
         let mut report = events.builder.report_without_pass(Command::Diff, &gate(self.args));
         report.summary.hooks = hooks;

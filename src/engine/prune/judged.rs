@@ -1,16 +1,17 @@
 //! The third state: the decisions which members are deleted. Only this state writes: the parent before the pass, the deletions, and
 //! the parent after them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use apply_set::{ApplySet, DesiredMembers, Inventory, PruneDecision, Reason};
-use structured_merge::ObjectKey;
+use apply_set::{ApplySet, DesiredMembers, Inventory, PART_OF, PruneDecision, Reason};
+use structured_merge::{GroupVersionKind, ObjectKey};
 
 use super::delete::{INTERRUPTED, PruneEntry, delete_step};
 use super::limits::hold_back;
+use super::listed::created_at;
 use super::parent::{Parent, ParentChange, Recorded};
-use super::search::Coverage;
+use super::search::{Coverage, ListedMember, MemberSearch, Scope, find};
 use crate::client::Cluster;
 use crate::engine::event::{Event, EventSink, Stage};
 use crate::engine::interrupt::Interrupt;
@@ -18,6 +19,7 @@ use crate::engine::item::unplanned;
 use crate::engine::write::DEFAULT_DELETE_TIMEOUT;
 use reconcile_core::compare::{ObjectDiff, ROUNDS, Redactor};
 use reconcile_core::diagnostic::{Code, Diagnostic};
+use reconcile_core::live::{Resource, Target};
 use reconcile_core::object::Shard;
 use reconcile_core::object::generated::Generated;
 use reconcile_core::pass::{Outcome, TurnResult};
@@ -112,6 +114,37 @@ impl Judged {
                 events.receive(Event::Revised(&entry.member.member.key, result));
             }
         }
+    }
+
+    /// The members that another shard deletes because these objects come under new names: for each, the newest.
+    pub async fn deleted_elsewhere(&self, cluster: &Cluster, new: &[&Target]) -> BTreeMap<ObjectKey, ObjectKey> {
+        if self.pruned_by.is_none() {
+            return BTreeMap::new();
+        }
+        let mut collections: BTreeMap<&GroupVersionKind, (&Resource, BTreeSet<String>)> = BTreeMap::new();
+        for target in new {
+            if let (Ok(resource), Some(namespace)) = (target.resource.as_deref(), &target.key.namespace) {
+                let (_, namespaces) = collections.entry(&target.key.gvk).or_insert((resource, BTreeSet::new()));
+                namespaces.insert(namespace.clone());
+            }
+        }
+        let searches = collections.into_values().map(|(resource, namespaces)| MemberSearch {
+            resource: resource.clone(),
+            scope: Scope::Namespaces(namespaces.into_iter().collect()),
+        });
+        let found = find(cluster, searches.collect(), &format!("{PART_OF}={}", self.set().id)).await;
+        let members = found.objects.into_iter();
+        let members =
+            members.map(|(resource, object)| ListedMember::new(resource, object, &self.parent, &self.coverage));
+        let mut going = self.desired.unwanted(members.collect::<Vec<_>>());
+        going.retain(|listed| self.desired.decide(&listed.member).is_prune());
+        going.sort_by(|one, other| created_at(&one.member).cmp(created_at(&other.member)));
+        let newest: BTreeMap<Generated, ObjectKey> = going
+            .into_iter()
+            .filter_map(|listed| Some((Generated::of(&listed.member.key)?, listed.member.key)))
+            .collect();
+        let former = |key: &ObjectKey| newest.get(&Generated::of(key)?).cloned();
+        new.iter().filter_map(|new| Some((new.key.clone(), former(&new.key)?))).collect()
     }
 
     /// Keeps the former objects of new ones that are left.

@@ -117,7 +117,7 @@ fn leave(
     }
 }
 
-fn created_at(member: &Member) -> &str {
+pub(super) fn created_at(member: &Member) -> &str {
     member.object.metadata("creationTimestamp").and_then(Value::as_str).unwrap_or_default()
 }
 

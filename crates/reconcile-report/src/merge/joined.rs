@@ -55,15 +55,17 @@ fn count_warnings(whole: &mut Report, mut general: BTreeSet<String>) {
 }
 
 /// Shows a generated object and its former one as one that are in different shards. The hidden values of different runs cannot be compared,
-/// so that Secrets stay apart.
+/// so that Secrets stay apart, unless the shard of the new one has compared them.
 fn pair(whole: &mut Report) {
     if !matches!(whole.command, Command::Diff | Command::Apply) {
         return;
     }
     let objects = std::mem::take(&mut whole.objects);
     let count = objects.len();
+    let compared: BTreeSet<ObjectKey> = objects.iter().filter_map(ObjectReport::former).collect();
     let is_hidden = |object: &ObjectReport| {
-        object.key.gvk.is_secret() && matches!(object.diff.action, Action::Create | Action::Delete)
+        let is_alone = matches!(object.diff.action, Action::Create | Action::Delete) && !compared.contains(&object.key);
+        object.key.gvk.is_secret() && is_alone
     };
     let (hidden, open): (Vec<ObjectReport>, Vec<ObjectReport>) = objects.into_iter().partition(is_hidden);
     whole.objects = paired(open, &[]);

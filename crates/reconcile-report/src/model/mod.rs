@@ -18,7 +18,7 @@ pub use classes::{CLASSES, ClassInfo, Level, Why};
 pub use contexts::{ContextReport, ContextsSummary, Reports};
 pub use identity::{Command, ConfigurationInfo, StartTime, ToolInfo};
 pub(crate) use object::renamed::paired;
-pub use object::renamed::{FormerObject, Renaming, renamings};
+pub use object::renamed::{FormerObject, Renaming, RenamingsElsewhere, created, renamings};
 pub use object::{ObjectFields, ObjectMessages, ObjectReport, ObjectRun};
 pub use report::{BaseInfo, ClusterInfo, DroppedObject, Report, is_of_server};
 pub use summary::{ReadinessCounts, SideCounts, Summary};

@@ -24,6 +24,15 @@ pub struct Renaming {
     pub former: ObjectKey,
 }
 
+/// The objects that may be the former ones of new objects of a shard, as far as other shards have what tells of them.
+#[derive(Debug, Default)]
+pub struct RenamingsElsewhere {
+    /// Those that the apply set deletes, each with a new object.
+    pub deleted: Vec<Renaming>,
+    /// Those to which live objects refer where the manifests refer to the new one.
+    pub referred: Vec<Renaming>,
+}
+
 /// A former object that was read, and compared with the manifest of the new one.
 pub struct FormerObject {
     /// The object, as if it were to be deleted, with its times and the ignore rules that cover a field of it.
@@ -51,7 +60,7 @@ impl FormerObject {
 /// The objects that may be the former ones of new objects with generated names: those that the apply set deletes, or else those to which
 /// live workloads refer where the manifests refer to the new one, and those that only the base has. A new object with several of the
 /// latter has none.
-pub fn renamings(objects: &[ObjectReport], dropped: &[ObjectKey]) -> Vec<Renaming> {
+pub fn renamings(objects: &[ObjectReport], dropped: &[ObjectKey], elsewhere: RenamingsElsewhere) -> Vec<Renaming> {
     let known: BTreeSet<&ObjectKey> = objects.iter().map(|object| &object.key).collect();
     let mut deleted: BTreeMap<Generated, Vec<&ObjectKey>> = BTreeMap::new();
     for key in objects.iter().filter(|one| is_plain_deletion(one)).map(|one| &one.key) {
@@ -60,10 +69,8 @@ pub fn renamings(objects: &[ObjectReport], dropped: &[ObjectKey]) -> Vec<Renamin
         }
     }
     let mut new: BTreeMap<Generated, Vec<&ObjectKey>> = BTreeMap::new();
-    for object in objects.iter().filter(|object| object.diff.action == Action::Create) {
-        if let Some(generated) = Generated::of(&object.key) {
-            new.entry(generated).or_default().push(&object.key);
-        }
+    for (generated, key) in created(objects) {
+        new.entry(generated).or_default().push(key);
     }
     new.retain(|_, keys| keys.len() == 1);
     let mut found = Vec::new();
@@ -74,6 +81,11 @@ pub fn renamings(objects: &[ObjectReport], dropped: &[ObjectKey]) -> Vec<Renamin
         }
         of_set.is_none()
     });
+    for renaming in elsewhere.deleted {
+        if Generated::of(&renaming.new).is_some_and(|generated| new.remove(&generated).is_some()) {
+            found.push(renaming);
+        }
+    }
     if new.is_empty() {
         return found;
     }
@@ -83,6 +95,11 @@ pub fn renamings(objects: &[ObjectReport], dropped: &[ObjectKey]) -> Vec<Renamin
         let keys = Generated::of(other).and_then(|generated| new.get(&generated));
         for key in keys.into_iter().flatten() {
             former.entry(key).or_default().insert(other.name.clone());
+        }
+    }
+    for renaming in elsewhere.referred.iter().filter(|renaming| !known.contains(&renaming.former)) {
+        if let Some(former) = former.get_mut(&renaming.new) {
+            former.insert(renaming.former.name.clone());
         }
     }
     let mut named: BTreeMap<(Option<&str>, &str), Vec<&ObjectKey>> = BTreeMap::new();
@@ -109,6 +126,12 @@ pub fn renamings(objects: &[ObjectReport], dropped: &[ObjectKey]) -> Vec<Renamin
     found
 }
 
+/// The objects with generated names that do not exist.
+pub fn created(objects: &[ObjectReport]) -> impl Iterator<Item = (Generated, &ObjectKey)> {
+    let created = objects.iter().filter(|object| object.diff.action == Action::Create);
+    created.filter_map(|object| Some((Generated::of(&object.key)?, &object.key)))
+}
+
 /// Returns true for the deletion of an object of the apply set that is allowed and not refused.
 fn is_plain_deletion(object: &ObjectReport) -> bool {
     let is_done = object.run.outcome.is_none_or(|outcome| outcome == Outcome::Deleted);
@@ -123,19 +146,31 @@ pub(crate) fn paired(mut objects: Vec<ObjectReport>, formers: &[FormerObject]) -
     take_rules(&mut objects, formers);
     let mut renames = Renames::new();
     // The report of a shard has some already, of which another shard deletes the former one.
+    let mut known = BTreeMap::new();
     for object in objects.iter().filter(|object| object.diff.action == Action::Update) {
-        if let Some(name) = &object.renamed_from {
-            renames.insert((object.key.namespace.clone(), name.clone()), object.key.clone());
+        if let Some(former) = object.former() {
+            renames.insert((former.namespace.clone(), former.name.clone()), object.key.clone());
+            if Generated::of(&former) == Generated::of(&object.key) {
+                known.insert(former, object.key.clone());
+            }
         }
     }
     let mut gone = BTreeSet::new();
+    let mut deletions = BTreeMap::new();
     let mut former: BTreeMap<_, Vec<usize>> = BTreeMap::new();
     for (at, object) in objects.iter().enumerate().filter(|(_, object)| is_plain_deletion(object)) {
-        let new = renames.get(&(object.key.namespace.clone(), object.key.name.clone()));
-        if new.is_some_and(|new| Generated::of(new) == Generated::of(&object.key)) {
+        if let Some(new) = known.remove(&object.key) {
             gone.insert(at);
+            deletions.insert(new, object.diff.deletion.clone());
         } else {
             former.entry(Generated::of(&object.key)).or_default().push(at);
+        }
+    }
+    if !deletions.is_empty() {
+        for object in &mut objects {
+            if let Some(deletion) = deletions.remove(&object.key) {
+                object.diff.deletion = deletion;
+            }
         }
     }
     let mut staying: BTreeMap<Generated, &ObjectReport> = BTreeMap::new();
@@ -323,12 +358,12 @@ fn renamed(new: &ObjectReport, old: &ObjectReport, compared: Option<&FormerObjec
     let mut changes = changes(live, desired);
     let is_known = new.is_known() && old.is_known();
     for change in &mut changes {
-        if let Some(compared) = compared {
-            // Other classes tell of owners, also of the object as a whole.
-            let says_side = |found: &&FieldChange| found.is_drift() || found.class == Class::Unmanaged;
-            let above = compared.changes.iter().filter(says_side).filter(|found| found.path.is_prefix_of(&change.path));
-            explain(change, above.max_by_key(|found| found.path.elements().len()));
-        }
+        // Other classes tell of owners, also of the object as a whole.
+        let says_side = |found: &&FieldChange| found.is_drift() || found.class == Class::Unmanaged;
+        // In the reports of two shards, nothing tells which side changed.
+        let compared = compared.iter().flat_map(|compared| &compared.changes).filter(says_side);
+        let above = compared.filter(|found| found.path.is_prefix_of(&change.path));
+        explain(change, above.max_by_key(|found| found.path.elements().len()));
     }
     if changes.is_empty() {
         let name = FieldPath::of(&["metadata", "name"]);
@@ -438,6 +473,19 @@ mod tests {
         let metadata = json!({"name": name, "uid": "1", "creationTimestamp": created});
         let live = json!({"apiVersion": "v1", "kind": kind, "metadata": metadata, "data": data});
         ObjectReport::unwanted(&key(kind, name), ObjectDiff::delete(live, Side::Manifest, "gone".to_owned()))
+    }
+
+    /// In the reports of two shards, for example, of which the one with the new object could not read the former one.
+    #[test]
+    fn without_a_comparison_nothing_tells_the_side() {
+        let data = |timeout: &str| json!({"timeout": timeout, "same": "a"});
+        let objects = vec![new("ConfigMap", B, &data("45s")), old("ConfigMap", A, EARLY, &data("30s"))];
+        let object = paired(objects, &[]).pop().unwrap();
+        let [change] = &object.diff.changes[..] else { panic!("{object:#?}") };
+        assert_eq!(
+            (change.class, change.side, object.diff.side),
+            (Class::Unrecorded, Some(Side::Either), Some(Side::Either))
+        );
     }
 
     fn shown(objects: Vec<ObjectReport>) -> Vec<String> {

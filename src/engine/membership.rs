@@ -139,13 +139,11 @@ impl Memberships {
     }
 
     fn named(&self, id: &str) -> String {
-        match self.parents.get(id) {
-            Some(parent) => parent.to_string(),
-            None => {
-                let missing = if self.are_saved { "is not in the snapshot" } else { "could not be found" };
-                format!("apply set `{}`, whose parent {missing}", one_line(id, 100))
-            }
+        if let Some(parent) = self.parents.get(id) {
+            return parent.to_string();
         }
+        let missing = if self.are_saved { "is not in the snapshot" } else { "could not be found" };
+        format!("apply set `{}`, whose parent {missing}", one_line(id, 100))
     }
 
     /// The flags that name a set.

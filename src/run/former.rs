@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use futures::StreamExt as _;
-use reconcile_core::compare::{Action, Decision, Policy, Redactor};
+use reconcile_core::compare::{Action, Decision, Ignored, Policy, Redactor};
 use reconcile_core::live::{LiveState, Target};
 use reconcile_core::manifest::BaseObject;
 use reconcile_core::object::Shard;
@@ -48,7 +48,7 @@ impl RestOfBase {
         let formers = self.formers(targets, |dropped| builder.renamings(dropped, elsewhere));
         // The new object is created as a whole: no difference is left, and what others added to the former one, or what a rule ignores
         // there, is not in it.
-        let policy = Policy { only: None, show_unmanaged: true, compares_ignored: true, ..policy.clone() };
+        let policy = Policy { only: None, show_unmanaged: true, ignored: Ignored::Compare, ..policy.clone() };
         let mut objects = Vec::new();
         let mut decisions = Vec::new();
         for (former, live, decision) in compare(source, &policy, formers).await {

@@ -163,7 +163,7 @@ impl Question {
 
     /// The reason why no rule can ignore all of the changes and nothing else.
     pub fn refusal_to_ignore(&self) -> Option<String> {
-        let of_object = || self.objects.iter().find_map(|object| object.why_no_rule_hides());
+        let of_object = || self.objects.iter().find_map(ObjectReport::why_no_rule_hides);
         self.refusal(Difference::refusal_to_ignore).or_else(|| of_object().map(ToOwned::to_owned))
     }
 

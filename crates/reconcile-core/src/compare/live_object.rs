@@ -26,7 +26,7 @@ use super::classify::only::left_fields;
 use super::decision::membership::{Membership, UnnamedSet, set_label, unnamed_set};
 use super::diff::{FieldChange, IgnoredFields};
 use super::ignored_values::IgnoredValues;
-use super::policy::Policy;
+use super::policy::{Ignored, Policy};
 use super::prediction::CompareContext;
 use super::secrecy::Secrecy;
 use crate::live::Target;
@@ -91,7 +91,7 @@ impl LiveObject {
         let manifest = unmarked.as_ref().unwrap_or(target.desired.object());
         let mut coverage = coverage(context, Some(live));
         self.covering = coverage.fields.values().map(|covered| covered.rule).collect();
-        if policy.compares_ignored {
+        if policy.ignored == Ignored::Compare {
             coverage.fields.retain(|_, covered| !covered.rule.is_of_user());
         }
         let fields = left_fields(left);

@@ -47,7 +47,7 @@ pub use machine::{Answer, ComparisonMachine, Question, ROUNDS, is_convertible};
 pub use nulls::{DefinedKinds, leave_out_nulls, may_hold_refused_nulls};
 pub use object_diff::{DiffNotes, ObjectDiff};
 pub use offline::offline;
-pub use policy::{EvidenceMode, ForceConflicts, Policy, RemoveAdded, Replace, WriteAs};
+pub use policy::{EvidenceMode, ForceConflicts, Ignored, Policy, RemoveAdded, Replace, WriteAs};
 pub(crate) use prediction::unreadable_owners;
 pub use prediction::{CompareContext, Prediction};
 pub use rejection::Patterns;

@@ -77,9 +77,18 @@ pub enum EvidenceMode {
     ReadOnly,
 }
 
+/// The treatment of fields that rules of the configuration and annotations of manifests ignore.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ignored {
+    /// They are left alone.
+    #[default]
+    Leave,
+    /// They are compared like all others, because an apply keeps nothing of the object.
+    Compare,
+}
+
 /// Our field manager, and the rules by which objects are compared and written.
 #[derive(Clone, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub struct Policy {
     /// Our field manager.
     pub manager: String,
@@ -109,8 +118,8 @@ pub struct Policy {
     pub only: Option<Arc<Chosen>>,
     /// The rules for ignored fields.
     pub ignore: Arc<IgnoreRules>,
-    /// True if what these rules and annotations ignore is compared as well, because an apply keeps nothing of the object.
-    pub compares_ignored: bool,
+    /// The treatment of the fields that these rules and annotations name.
+    pub ignored: Ignored,
     /// The autoscalers, whose fields are ignored.
     pub autoscalers: Arc<Autoscalers>,
 }
@@ -133,7 +142,7 @@ impl Policy {
             remove_added: RemoveAdded::default(),
             only: None,
             ignore: Arc::default(),
-            compares_ignored: false,
+            ignored: Ignored::default(),
             autoscalers: Arc::default(),
         }
     }

@@ -10,7 +10,7 @@ use serde_json::Value;
 use structured_merge::{ObjectKey, ObjectMeta as _};
 
 use super::list_watch::{FEW, ListWatch, Selection};
-use super::watched::{TTL, Watched, needs_pods, readiness_by};
+use super::watched::{TTL, Watched, needs_pods};
 use super::watcher::WatchUpdate;
 use crate::live::list::MEMORY;
 use reconcile_core::diagnostic::{Code, Diagnostic};
@@ -161,7 +161,7 @@ impl<'w> ReadinessTracker<'w> {
             let version = object.pointer("/metadata/resourceVersion").and_then(Value::as_str).unwrap_or_default();
             let is_known = self.ruled.get(&index).is_some_and(|(known, _)| known == version && !version.is_empty());
             if !is_known {
-                let said = (version.to_owned(), readiness_by(rule, object));
+                let said = (version.to_owned(), one.readiness_by(rule, object));
                 self.ruled.insert(index, said);
             }
         }

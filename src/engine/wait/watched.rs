@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 use structured_merge::{GroupVersionKind, ObjectKey};
 
+use reconcile_core::compare::Secrecy;
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::live::readiness::{ObjectReadiness, ReadinessState};
 use reconcile_core::live::{Resource, Target};
@@ -55,9 +56,18 @@ impl Watched {
     /// The readiness of the object, from the object alone.
     pub(super) fn readiness(&self, object: &Value, now: Timestamp) -> ObjectReadiness {
         match &self.rule {
-            Some(rule) => readiness_by(rule, object),
+            Some(rule) => self.readiness_by(rule, object),
             None => readiness(&self.key.gvk, object, now),
         }
+    }
+
+    /// The readiness of a live object by a rule of the configuration, which replaces the rule of its kind.
+    pub(super) fn readiness_by(&self, rule: &ReadinessRule, object: &Value) -> ObjectReadiness {
+        let by_rule = || {
+            let secrecy = Secrecy::of(&self.key.gvk, None, Some(object)).of_encrypted(self.is_encrypted);
+            rule.readiness(&secrecy, object)
+        };
+        kstatus::before_rules(object).unwrap_or_else(by_rule).into()
     }
 
     /// The readiness of this live object as it may be shown: a message that may quote a secret value is left out.
@@ -84,11 +94,6 @@ impl Watched {
 /// The readiness of a live object, from the object alone.
 fn readiness(gvk: &GroupVersionKind, object: &Value, now: Timestamp) -> ObjectReadiness {
     kstatus::readiness(gvk, object, now).into()
-}
-
-/// The readiness of a live object by a rule of the configuration, which replaces the rule of its kind.
-pub(super) fn readiness_by(rule: &ReadinessRule, object: &Value) -> ObjectReadiness {
-    kstatus::before_rules(object).unwrap_or_else(|| rule.readiness(object)).into()
 }
 
 /// Returns true if an object is ready and stays so until somebody changes or deletes it: no controller writes a status for its kind,

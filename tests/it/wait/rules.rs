@@ -165,3 +165,29 @@ fn an_expression_that_would_take_all_time_ends_at_once_and_no_value_is_shown() {
         "`current` of its readiness rule cannot be evaluated: it takes too much time or memory for this object";
     assert_eq!(readiness(&run, "Widget", "it"), ("inProgress", message));
 }
+
+/// Who writes the configuration may not read the Secret.
+#[test]
+fn a_rule_says_nothing_about_the_values_of_a_secret() {
+    let ws = Workspace::new();
+    ws.secret("aHVudGVyMg==");
+    ws.kubectl(["create", "secret", "generic", "db", "--from-literal=password=hunter2"]).exits_with(0);
+    ws.write("it.yaml", "{apiVersion: v1, kind: Secret, metadata: {name: db}}");
+    let says = |rule: &str| {
+        let head = "apiVersion: kubectl-reconcile/v1\nkind: Config\nreadiness:\n- target: {kind: Secret, name: db}";
+        ws.write(".kubectl-reconcile.yaml", &format!("{head}\n  current: {rule}\n"));
+        let run = ws.reconcile(["status", "-f", "it.yaml"]);
+        let apply = ws.reconcile(["apply", "-f", "it.yaml", "--wait", "--timeout=1s", "-o", "json"]);
+        let of = |run: &Run| readiness(run, "Secret", "db").0.to_owned();
+        assert_eq!(of(&run), of(&apply), "{rule}");
+        (of(&run), readiness(&run, "Secret", "db").1.to_owned())
+    };
+    for guess in ["data.password.startsWith('GUESS')", "data.password == 'GUESS'"] {
+        let [right, wrong] = ["aHVu", "bHVu"].map(|text| says(&guess.replace("GUESS", text)));
+        assert_eq!(right, wrong, "{guess}");
+        assert_eq!(right.0, "inProgress", "{guess}");
+    }
+    says("\"{'': true}[data.password]\"");
+    assert_eq!(says("has(data.password) && type == 'Opaque'").0, "current");
+    assert_eq!(says("has(data.user)").0, "inProgress");
+}

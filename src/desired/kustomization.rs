@@ -24,10 +24,14 @@ pub(super) fn origins(directory: &OsStr) -> Option<BuiltFrom> {
     Some(built_from(&tree, |file| named(file, &here)))
 }
 
-/// Returns true if a kustomization, or a file that it names, may have values of Secrets.
+/// Returns true if a kustomization, or a file that it names, may have values of Secrets. What is not read, as it is fetched or too large, may.
 pub(super) fn may_have_secrets(directory: &OsStr) -> bool {
     let tree = directory.to_str().and_then(real).and_then(|folder| read(folder, &Files::new()).ok());
-    tree.is_some_and(|tree| tree.files.values().any(|bytes| may_hold_secrets(&String::from_utf8_lossy(bytes))))
+    tree.is_none_or(|tree| {
+        let mut files = tree.files.values();
+        let mentions = files.any(|bytes| may_hold_secrets(&String::from_utf8_lossy(bytes)));
+        mentions || tree.is_partial || !tree.remotes.is_empty()
+    })
 }
 
 /// A file as messages name it: by its path from the working directory, with at most three `..`.
@@ -58,23 +62,30 @@ pub(super) fn read(folder: String, known: &Files) -> io::Result<Tree> {
         let Some(file) = kustomization(&folder) else { continue };
         add(&mut tree, &file, &mut bytes, known)?;
         let content = tree.files.get(&file).cloned().unwrap_or_default();
-        let Some(document) = kube_yaml::read(&content, Validation::Warn).documents.into_iter().next() else { continue };
+        let Some(document) = kube_yaml::read(&content, Validation::Warn).documents.into_iter().next() else {
+            tree.is_partial = true;
+            continue;
+        };
         let exists = |name: &str| joined(&folder, name).is_some_and(|path| Path::new(&path).exists());
         let fetched = bases(&document.value).filter(|name| !exists(name)).chain(urls(&document.value));
         tree.remotes.extend(fetched.map(|name| Remote { file: file.clone(), name: name.to_owned() }));
         for reference in references(&document.value) {
             let Some(named) = joined(&folder, reference) else { continue };
-            let Some(path) = real(&named) else { continue };
+            let Some(path) = real(&named) else {
+                tree.is_partial |= Path::new(&named).symlink_metadata().is_ok();
+                continue;
+            };
             if path != named {
                 tree.links.insert(named, path.clone());
             }
             match fs::metadata(&path) {
+                Ok(found) if found.is_dir() && seen.len() >= MOST_FILES => tree.is_partial |= !seen.contains(&path),
                 Ok(found) if found.is_dir() => {
-                    let is_new = seen.len() < MOST_FILES && seen.insert(path.clone());
+                    let is_new = seen.insert(path.clone());
                     folders.extend(is_new.then_some(path));
                 }
                 Ok(found) if found.is_file() => add(&mut tree, &path, &mut bytes, known)?,
-                _ => {}
+                _ => tree.is_partial = true,
             }
         }
         tree.levels.push(Level::new(folder, file, document.value));
@@ -130,4 +141,60 @@ fn add(tree: &mut Tree, path: &str, bytes: &mut u64, known: &Files) -> io::Resul
     }
     tree.files.insert(path.to_owned(), Arc::from(content));
     Ok(())
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use std::os::unix::ffi::OsStrExt as _;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    const PLAIN: &str = "configMapGenerator:\n- name: c\n  literals: [colour=green]\n";
+
+    /// A folder with a kustomization.
+    fn kustomization_with(text: &str) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("kustomization.yaml"), text).unwrap();
+        folder
+    }
+
+    #[test]
+    fn what_was_read_and_mentions_no_secret_has_none() {
+        assert!(!may_have_secrets(kustomization_with(PLAIN).path().as_os_str()));
+        let generator = "secretGenerator:\n- name: s\n  literals: [hunter2]\n";
+        assert!(may_have_secrets(kustomization_with(generator).path().as_os_str()));
+    }
+
+    #[test]
+    fn what_was_not_read_may_have_secrets() {
+        for resource in ["file:///rem//base?ref=main", "https://example.com/base", "../missing"] {
+            let folder = kustomization_with(&format!("resources: ['{resource}']\n{PLAIN}"));
+            assert!(may_have_secrets(folder.path().as_os_str()), "{resource}");
+        }
+        for (name, value) in [("files", "https://example.com/a"), ("files", "a=https://example.com/a")] {
+            let folder = kustomization_with(&format!("configMapGenerator:\n- name: c\n  {name}: ['{value}']\n"));
+            assert!(may_have_secrets(folder.path().as_os_str()), "{name}: {value}");
+        }
+        assert!(may_have_secrets(OsStr::new("https://example.com/base")), "nothing is here");
+    }
+
+    #[test]
+    fn what_is_too_large_to_be_read_may_have_secrets() {
+        let folder = kustomization_with("resources: [large.yaml]\n");
+        fs::File::create(folder.path().join("large.yaml")).unwrap().set_len(MOST_BYTES + 1).unwrap();
+        assert!(may_have_secrets(folder.path().as_os_str()));
+    }
+
+    #[test]
+    fn what_has_a_name_that_is_no_text_may_have_secrets() {
+        let folder = kustomization_with("resources: [base]\n");
+        let base = folder.path().join(OsStr::from_bytes(b"\xff"));
+        fs::create_dir(&base).unwrap();
+        fs::write(base.join("kustomization.yaml"), PLAIN).unwrap();
+        symlink(&base, folder.path().join("base")).unwrap();
+        assert!(may_have_secrets(folder.path().as_os_str()));
+        assert!(may_have_secrets(base.as_os_str()));
+    }
 }

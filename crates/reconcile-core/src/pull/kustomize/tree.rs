@@ -100,6 +100,8 @@ pub struct Tree {
     pub taken: BTreeSet<String>,
     /// The names of what is fetched.
     pub remotes: Vec<Remote>,
+    /// True if something that they name is here and was not read.
+    pub is_partial: bool,
     /// The paths that lead to others by links. Files and folders are known by those that they lead to.
     pub links: BTreeMap<String, String>,
 }

@@ -6,13 +6,15 @@ use futures::StreamExt as _;
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::live::{Discovery, LiveState, Resolution, Resource};
 use reconcile_core::object::names::path_segment_refused;
-use reconcile_core::plan::{EXPLAINING_FIELDS, Explanations, NamedOwner, UnexplainedObject, is_transient, unexplained};
+use reconcile_core::plan::{
+    EXPLAINING_FIELDS, Explanations, NamedOwner, TOKEN_TYPE, UnexplainedObject, is_transient, may_be_token, unexplained,
+};
 use reconcile_core::text::listed;
 use serde_json::{Value, json};
-use structured_merge::{GroupVersionKind, ObjectKey};
+use structured_merge::{GroupVersionKind, ObjectKey, ObjectMeta as _};
 
 use super::prune::searchable;
-use crate::client::IN_FLIGHT;
+use crate::client::{IN_FLIGHT, RequestError};
 use crate::live::discovery::Server;
 use crate::live::fetch::find;
 use crate::live::list::{Budget, Pages};
@@ -24,7 +26,7 @@ const MOST_OWNERS: usize = 100;
 /// The largest number of times that owners of owners are read.
 const ROUNDS: usize = 4;
 /// Helm's records of its releases, which it keeps in Secrets of this type.
-const NO_RELEASES: (&str, &str) = ("fieldSelector", "type!=helm.sh/release.v1");
+const NO_RELEASES: &str = "type!=helm.sh/release.v1";
 /// The most memory, in bytes, of the metadata of all objects.
 const MEMORY: usize = 256 << 20;
 
@@ -55,10 +57,7 @@ impl Unmanaged {
         let collections =
             namespaces.iter().flat_map(|namespace| resources.iter().map(move |resource| (namespace, resource)));
         let lists = collections.map(|(namespace, resource)| async move {
-            let pages = Pages::new(&server.cluster, resource, Some(namespace)).metadata_only();
-            let pages = if resource.gvk.is_secret() { pages.with(NO_RELEASES.0, NO_RELEASES.1) } else { pages };
-            let pages = pages.keeping(EXPLAINING_FIELDS);
-            (namespace, &resource.gvk, pages.all().await)
+            (namespace, &resource.gvk, list(server, namespace, resource).await)
         });
         let mut lists = futures::stream::iter(lists).buffered(IN_FLIGHT);
         let mut found: Vec<(GroupVersionKind, Value)> = Vec::new();
@@ -66,8 +65,8 @@ impl Unmanaged {
         let mut unlisted: BTreeMap<(&str, String), Vec<&str>> = BTreeMap::new();
         let mut budget = Budget::of(MEMORY);
         while let Some((namespace, gvk, list)) = lists.next().await {
-            match list.and_then(|(objects, spoilt)| budget.admit(objects).map(|objects| (objects, spoilt))) {
-                Ok((objects, _)) => {
+            match list.and_then(|objects| budget.admit(objects)) {
+                Ok(objects) => {
                     if !objects.is_empty() {
                         inhabited.insert(namespace);
                     }
@@ -96,6 +95,27 @@ impl Unmanaged {
         let (objects, unread) = explained_by_owners(server, found, explanations).await;
         Self { objects, warnings: missing.chain(warnings).chain(unread).collect() }
     }
+}
+
+/// Lists the metadata of the objects of a resource, with the type of those that are tokens of service accounts.
+async fn list(server: &Server, namespace: &str, resource: &Resource) -> Result<Vec<Value>, RequestError> {
+    let pages = || Pages::new(&server.cluster, resource, Some(namespace)).metadata_only().keeping(EXPLAINING_FIELDS);
+    let pages_of = |selector: String| pages().with("fieldSelector", selector).all();
+    if !resource.gvk.is_secret() {
+        return Ok(pages().all().await?.0);
+    }
+    let (mut secrets, _) = pages_of(NO_RELEASES.to_owned()).await?;
+    if secrets.iter().any(|secret| may_be_token(&resource.gvk, secret)) {
+        // The type of a Secret is no part of its metadata, and with all of a Secret, its values would be read.
+        let (tokens, _) = pages_of(format!("type={TOKEN_TYPE}")).await?;
+        let tokens: BTreeSet<Option<&str>> = tokens.iter().map(|token| token.uid()).collect();
+        for secret in &mut secrets {
+            if secret.uid().is_some() && tokens.contains(&secret.uid()) {
+                secret["type"] = TOKEN_TYPE.into();
+            }
+        }
+    }
+    Ok(secrets)
 }
 
 /// Leaves out the objects whose owners explain them. Owners that no LIST returned are read one by one: they are in no namespace, or

@@ -138,7 +138,16 @@ fn no_label_owner_or_name_of_its_own_explains_an_object() {
     create("ConfigMap", "chained", &owner("ConfigMap", "orphan", &uid("ConfigMap", "orphan")));
     create("ConfigMap", "sh.helm.release.v1.shop.v1", &json!({}));
     create("Secret", "sh.helm.release.v1.shop.v2", &json!({}));
-    create("Secret", "token", &json!({"annotations": {"kubernetes.io/service-account.name": "nobody"}}));
+    create("ServiceAccount", "default", &json!({}));
+    let account = |name: &str| json!({"annotations": {"kubernetes.io/service-account.name": name}});
+    create("Secret", "forged", &account("default"));
+    for (name, of) in [("token", "nobody"), ("genuine", "default")] {
+        let mut token = json!({"apiVersion": "v1", "kind": "Secret", "metadata": account(of)});
+        token["metadata"]["name"] = json!(name);
+        token["metadata"]["namespace"] = json!(ws.namespace());
+        token["type"] = json!("kubernetes.io/service-account-token");
+        ws.apply_as("tenant", &token.to_string());
+    }
     ws.kubectl(["create", "secret", "generic", "sh.helm.release.v1.shop.v3", "--type=helm.sh/release.v1"])
         .exits_with(0);
     let run = ws.reconcile(&gated).exits_with(1);
@@ -155,6 +164,7 @@ fn no_label_owner_or_name_of_its_own_explains_an_object() {
             "ConfigMap reviewed: ownerMissing",
             "ConfigMap sh.helm.release.v1.shop.v1: ",
             "Pod rogue: ownerOfOtherKind",
+            "Secret forged: ",
             "Secret sh.helm.release.v1.shop.v2: ",
             "Secret token: ownerMissing",
         ]

@@ -29,7 +29,8 @@ use dependency::{PlannedObject, PlannedTree};
 pub use graph::{DEPENDS_ON, wrong_dependency};
 use graph::{Order, OrderedNode};
 pub use unexplained::{
-    EXPLAINING_FIELDS, Explanations, FalseClaim, NamedOwner, Unexplained, UnexplainedObject, is_transient, unexplained,
+    EXPLAINING_FIELDS, Explanations, FalseClaim, NamedOwner, TOKEN_TYPE, Unexplained, UnexplainedObject, is_transient,
+    may_be_token, unexplained,
 };
 
 /// One object of a plan.

@@ -28,8 +28,11 @@ pub const EXPLAINING_FIELDS: Projection = {
         ("annotations", ANNOTATIONS),
         ("ownerReferences", OWNER),
     ]);
-    Fields(&[("apiVersion", Whole), ("kind", Whole), ("metadata", METADATA)])
+    Fields(&[("apiVersion", Whole), ("kind", Whole), ("type", Whole), ("metadata", METADATA)])
 };
+
+/// The type of a Secret with the token of a service account. Only such a Secret does the cluster make, and delete with its account.
+pub const TOKEN_TYPE: &str = "kubernetes.io/service-account-token";
 
 /// The annotation of a Secret with the token of a service account.
 const SERVICE_ACCOUNT: &str = "kubernetes.io/service-account.name";
@@ -85,6 +88,11 @@ fn makes(owner: &GroupKind, made: &GroupVersionKind, is_controller: bool) -> boo
 /// Objects that every namespace has.
 const GENERATED: [(&str, &str); 3] =
     [("ConfigMap", "kube-root-ca.crt"), ("ConfigMap", "openshift-service-ca.crt"), ("ServiceAccount", "default")];
+
+/// Returns true for an object that is a token of a service account if it has [`TOKEN_TYPE`], which is not in its metadata.
+pub fn may_be_token(gvk: &GroupVersionKind, object: &Value) -> bool {
+    gvk.is_secret() && object.annotation(SERVICE_ACCOUNT).is_some()
+}
 
 /// Returns true for a kind whose objects are never reported.
 pub fn is_transient(gvk: &GroupVersionKind) -> bool {
@@ -148,7 +156,7 @@ pub struct Unexplained {
 }
 
 /// Finds the objects that nothing explains. Each one is given with its kind in the server's preferred version; its metadata is
-/// enough. An object that two groups serve is reported once, and one that is in no namespace never.
+/// enough, and the type of a token of a service account. An object that two groups serve is reported once, and one that is in no namespace never.
 pub fn unexplained(found: &[(GroupVersionKind, Value)], explanations: &Explanations<'_>) -> Unexplained {
     let objects: Vec<FoundObject<'_>> = found.iter().map(FoundObject::new).collect();
     let index = FoundIndex::of(&objects);
@@ -227,8 +235,8 @@ fn owners(key: &ObjectKey, object: &Value) -> Vec<(NamedOwner, bool)> {
         let kind = GroupVersionKind::new(text("apiVersion"), text("kind"));
         owner(kind, text("name"), Some(text("uid")), is_controller)
     });
-    let account = object.annotation(SERVICE_ACCOUNT);
-    let account = account.filter(|_| key.gvk.is_secret());
+    let is_token = key.gvk.is_secret() && object.get("type").and_then(Value::as_str) == Some(TOKEN_TYPE);
+    let account = object.annotation(SERVICE_ACCOUNT).filter(|_| is_token);
     references
         .chain(account.map(|name| owner(GroupVersionKind::new("v1", "ServiceAccount"), name, None, false)))
         .collect()
@@ -344,7 +352,8 @@ mod tests {
         let found: Vec<_> = objects
             .iter()
             .map(|(api_version, kind, metadata)| {
-                let object = json!({"metadata": metadata, "spec": {"a": "b"}});
+                let token = metadata.pointer("/labels/token").map(|_| TOKEN_TYPE);
+                let object = json!({"metadata": metadata, "spec": {"a": "b"}, "type": token});
                 let kept = EXPLAINING_FIELDS.read(object.to_string().as_bytes()).unwrap();
                 (GroupVersionKind::new(api_version, kind), kept)
             })
@@ -402,14 +411,20 @@ mod tests {
     #[test]
     fn what_a_manifest_explains_or_the_cluster_makes_is_not_reported() {
         let account = |name: &str| json!({"kubernetes.io/service-account.name": name});
+        let token = |name: &str, of: &str| {
+            let mut token = with(name, "annotations", account(of));
+            token["labels"] = json!({"token": ""});
+            token
+        };
         let objects = [
             ("v1", "ConfigMap", named("stray")),
             ("v1", "ConfigMap", named("wanted")),
             ("v1", "ConfigMap", named("kube-root-ca.crt")),
             ("v1", "ServiceAccount", named("default")),
             ("v1", "Secret", with("default", "uid", json!("another"))),
-            ("v1", "Secret", with("token", "annotations", account("default"))),
-            ("v1", "Secret", with("stale", "annotations", account("gone"))),
+            ("v1", "Secret", token("token", "default")),
+            ("v1", "Secret", token("stale", "gone")),
+            ("v1", "Secret", with("forged", "annotations", account("default"))),
             ("v1", "Secret", named("sh.helm.release.v1.shop.v3")),
             ("v1", "Pod", with("alone", "ownerReferences", json!([]))),
             ("discovery.k8s.io/v1", "EndpointSlice", named("web-x")),
@@ -433,6 +448,7 @@ mod tests {
                 "PersistentVolumeClaim shop/redis-0",
                 "Pod shop/alone",
                 "Secret shop/default",
+                "Secret shop/forged",
                 "Secret shop/sh.helm.release.v1.shop.v3",
                 "Secret shop/stale OwnerMissing",
                 "StatefulSet shop/mongo",

@@ -79,6 +79,9 @@ impl From<WrittenOwner> for Owner {
     }
 }
 
+/// Most users who may have done something that are kept: a log may have more.
+pub const MOST_USERS: usize = 10;
+
 /// The users that a log has for a question.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

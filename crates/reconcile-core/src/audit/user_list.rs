@@ -2,11 +2,8 @@ use jiff::Timestamp;
 use ring::digest::{SHA256, digest};
 
 use super::event::{AuditEvent, Identity, Text};
-use crate::owners::User;
+use crate::owners::{MOST_USERS, User};
 use crate::text::one_line;
-
-/// Most users of an answer.
-const MOST: usize = 10;
 
 /// The last users of a stream of events, each once with the latest event.
 #[derive(Clone, Debug, Default)]
@@ -54,7 +51,7 @@ impl UserList {
     pub fn and(mut self, other: Self) -> Self {
         let is_new = |one: &Latest| self.latest.iter().all(|known| known.names != one.names);
         let new: Vec<Latest> = other.latest.into_iter().filter(is_new).collect();
-        let room = MOST.saturating_sub(self.latest.len());
+        let room = MOST_USERS.saturating_sub(self.latest.len());
         self.latest.extend(new.into_iter().take(room));
         self.sort();
         self
@@ -77,7 +74,7 @@ impl UserList {
 
     fn sort(&mut self) {
         self.latest.sort_by(|a, b| (b.received, &a.user, a.names).cmp(&(a.received, &b.user, b.names)));
-        self.latest.truncate(MOST);
+        self.latest.truncate(MOST_USERS);
     }
 }
 

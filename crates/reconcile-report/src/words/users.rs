@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use jiff::Timestamp;
 use reconcile_core::compare::{Class, FieldChange};
-use reconcile_core::owners::{AuditAnswer, Owner, User};
+use reconcile_core::owners::{AuditAnswer, MOST_USERS, Owner, User};
 
 use super::value::number::first_of;
 
@@ -59,7 +59,12 @@ pub(crate) fn listed_managers(managers: &[String]) -> String {
 }
 
 fn either(names: impl Iterator<Item = String>) -> Option<String> {
-    let shown = first_of(names, NAMED);
+    let names: Vec<String> = names.collect();
+    let may_be_more = names.len() >= MOST_USERS;
+    let mut shown = first_of(names, NAMED);
+    if let Some(rest) = shown.last_mut().filter(|_| may_be_more) {
+        *rest = format!("at least {rest}");
+    }
     (!shown.is_empty()).then(|| shown.join(" or "))
 }
 
@@ -112,6 +117,17 @@ mod tests {
         assert_eq!(
             shown(several(&["a", "b", "c", "d", "e"])),
             "kubectl (scale) 2026-11-20T10:00:00Z, perhaps a or b or c or 2 more"
+        );
+        // A log may have more than the users that are kept.
+        let names: Vec<String> = (0..MOST_USERS).map(|at| format!("u{at}")).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        assert_eq!(
+            shown(several(&names)),
+            "kubectl (scale) 2026-11-20T10:00:00Z, perhaps u0 or u1 or u2 or at least 7 more"
+        );
+        assert_eq!(
+            shown(several(names.split_last().unwrap().1)),
+            "kubectl (scale) 2026-11-20T10:00:00Z, perhaps u0 or u1 or u2 or 6 more"
         );
         // One user alone may have done it, too, if a part of the log was not read.
         assert_eq!(shown(several(&["a"])), "kubectl (scale) 2026-11-20T10:00:00Z, perhaps a");

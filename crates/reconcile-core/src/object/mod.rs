@@ -8,6 +8,7 @@ mod keep;
 pub mod names;
 mod permission;
 mod projection;
+mod repeated;
 mod secrecy;
 mod selector;
 mod shard;
@@ -19,9 +20,11 @@ pub use keep::{kept_from_deletion, kept_from_pruning};
 pub use names::{DNS_LABEL, MAX_LABEL, indefinite, is_dns_label, usual_plural, usual_plurals};
 pub use permission::{Grant, Grants, Permission, RBAC, granting, grants, is_rbac_resource};
 pub use projection::{InParts, Parts, Projection, memory_of};
+pub(crate) use repeated::SecretValues;
+pub use repeated::repeats;
 pub use secrecy::{
     OPEN_FIELDS, embeds_secrets, holds_secrets, is_custom, is_embedded_secret, is_nearly_secret, is_secret_part,
-    is_secret_text, is_string_data, may_be_secret, may_quote_secret, repeats,
+    is_secret_text, is_string_data, may_be_secret, may_quote_secret,
 };
 pub use selector::Selector;
 pub use shard::Shard;

@@ -160,7 +160,10 @@ fn redact(
     let Target { key, desired, .. } = context.target;
     let secrecy = Secrecy::of(&key.gvk, Some(desired.object()), Some(live));
     let secrecy = secrecy.with_result(&prediction.object).of_encrypted(desired.origin.is_encrypted);
-    let of_base = base.map_or(secrecy, |base| secrecy.with_base(&key.gvk, base));
+    let of_base = match base {
+        Some(base) => secrecy.clone().with_base(&key.gvk, base),
+        None => secrecy.clone(),
+    };
     for change in found {
         for value in [&mut change.live, &mut change.desired].into_iter().flatten() {
             *value = Packed::tree(redactor.value(&secrecy, &change.path, value));

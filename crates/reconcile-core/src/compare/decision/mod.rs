@@ -99,7 +99,10 @@ impl Decision {
     pub fn with_secrecy<T>(&self, target: &Target, look: impl FnOnce(&Secrecy<'_>) -> T) -> T {
         target.desired.with_object(|manifest| {
             let secrecy = Secrecy::of(&target.key.gvk, Some(manifest), self.live());
-            let secrecy = self.prediction().map_or(secrecy, |prediction| secrecy.with_result(&prediction.object));
+            let secrecy = match self.prediction() {
+                Some(prediction) => secrecy.with_result(&prediction.object),
+                None => secrecy,
+            };
             look(&secrecy.of_encrypted(target.desired.origin.is_encrypted))
         })
     }

@@ -4,12 +4,15 @@ pub(crate) mod paths;
 pub(crate) mod redact;
 pub(crate) mod versions;
 
+use std::sync::OnceLock;
+
 use serde_json::Value;
 use structured_merge::{FieldPath, GroupVersionKind, LAST_APPLIED, ObjectMeta as _, SERVER_METADATA};
 
 use crate::live::Target;
 use crate::object::{
-    OPEN_FIELDS, embeds_secrets, holds_secrets, is_custom, is_embedded_secret, may_be_secret, may_quote_secret, repeats,
+    OPEN_FIELDS, SecretValues, embeds_secrets, holds_secrets, is_custom, is_embedded_secret, may_be_secret,
+    may_quote_secret,
 };
 use crate::request::StatusError;
 
@@ -64,7 +67,7 @@ pub(crate) enum SecretPart {
 }
 
 /// The secret parts of an object, and its versions, which show the Secrets inside of it and which annotations repeat a value.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Secrecy<'a> {
     pub(crate) level: SecretPart,
     manifest: Option<&'a Value>,
@@ -75,6 +78,8 @@ pub struct Secrecy<'a> {
     embeds: bool,
     /// True if its manifest is encrypted, so that its labels and annotations are secret as well.
     pub(crate) is_encrypted: bool,
+    /// The values that no annotation may repeat, once one is looked at.
+    values: OnceLock<SecretValues>,
 }
 
 impl<'a> Secrecy<'a> {
@@ -88,7 +93,7 @@ impl<'a> Secrecy<'a> {
             false if is_custom(&gvk.group) => SecretPart::Parts,
             false => SecretPart::Open,
         };
-        Self { level, manifest, live, result: None, embeds, is_encrypted: false }
+        Self { level, manifest, live, result: None, embeds, is_encrypted: false, values: OnceLock::new() }
     }
 
     /// Decides by a target and the live object.
@@ -125,6 +130,7 @@ impl<'a> Secrecy<'a> {
             result: None,
             embeds: false,
             is_encrypted: false,
+            values: OnceLock::new(),
         }
     }
 
@@ -165,11 +171,13 @@ impl<'a> Secrecy<'a> {
     }
 
     fn repeats_a_value(&self, text: &str) -> bool {
-        let objects = [self.manifest, self.live].into_iter().flatten();
-        let parts = objects.filter_map(Value::as_object).flatten();
-        parts
-            .filter(|(name, _)| *name != "metadata" && !OPEN_FIELDS.contains(&name.as_str()))
-            .any(|(_, part)| repeats(text, part))
+        let values = || {
+            let objects = [self.manifest, self.live].into_iter().flatten();
+            let parts = objects.filter_map(Value::as_object).flatten();
+            let parts = parts.filter(|(name, _)| *name != "metadata" && !OPEN_FIELDS.contains(&name.as_str()));
+            SecretValues::of(parts.map(|(_, part)| part))
+        };
+        self.values.get_or_init(values).are_in(text)
     }
 }
 
@@ -186,8 +194,30 @@ pub(crate) fn texts_may_quote(target: &Target, live: Option<&Value>, texts: &str
 
 #[cfg(test)]
 mod tests {
+    use std::time::{Duration, Instant};
+
     use super::*;
-    use serde_json::json;
+    use serde_json::{Map, json};
+
+    /// Each of them was searched for each value, which took half a minute for these.
+    #[test]
+    fn many_annotations_beside_many_values_take_no_time() {
+        const COUNT: usize = 2000;
+        let annotations: Map<String, Value> = (0..COUNT)
+            .map(|at| (format!("example.com/{at:05}"), json!(format!("annotation {at:05} of many"))))
+            .collect();
+        let values: Map<String, Value> =
+            (0..COUNT).map(|at| (format!("{at:05}"), json!(format!("annotation {at:05} of few")))).collect();
+        let manifest = json!({"metadata": {"annotations": annotations}, "stringData": values});
+        let secrecy = Secrecy::of(&GroupVersionKind::new("v1", "Secret"), Some(&manifest), None);
+        let began = Instant::now();
+        for (key, value) in &annotations {
+            assert!(secrecy.shows_annotation(key, value), "{key}");
+        }
+        assert!(!secrecy.shows_annotation("helm.sh/hook", &json!("annotation 01234 of few")));
+        let took = began.elapsed();
+        assert!(took < Duration::from_secs(5), "{took:?}");
+    }
 
     #[test]
     fn annotations_are_shown_that_the_manifest_sets_or_that_are_harmless() {

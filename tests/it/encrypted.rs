@@ -179,3 +179,53 @@ fn records_of_owners_in_a_snapshot_name_no_decrypted_value() {
         with_sops(&ws).reconcile([&flags[..], &files].concat());
     }
 }
+
+#[test]
+fn mistakes_and_dependencies_repeat_no_decrypted_value() {
+    let ws = Workspace::new();
+    program(&ws, "bin/sops", SOPS);
+    for value in ["columbine", "larkspurs", "snapdragons", "delphinium", "marigolds", "buttercup", "cornflower"] {
+        ws.secret(value);
+    }
+    let sops = "sops: {mac: 'ENC[1]', version: 3.11.0}";
+    let web = |name: &str, containers: &str| {
+        format!(
+            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: {name}}}\nspec:\n  selector: {{matchLabels: {{app: web}}}}\n  template:\n    metadata: {{labels: {{app: web}}}}\n    spec:\n      containers:\n{containers}{sops}\n"
+        )
+    };
+    let [repeated, text, unknown, nested] = [
+        "      - {name: 'ENC[columbine]', image: a}\n      - {name: 'ENC[columbine]', image: b}\n",
+        "      - {name: a, image: a, ports: [{containerPort: 'ENC[larkspurs]'}]}\n",
+        "      - {name: 'ENC[marigolds]', image: a, imagee: b}\n",
+        "      - {name: 'ENC[buttercup]', image: a, replicas: 1}\n",
+    ]
+    .map(|containers| web("web", containers));
+    let owned = format!(
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: owned, ownerReferences: [{{apiVersion: v1, kind: ConfigMap, name: a, uid: 'ENC[snapdragons]', kindd: x}}]}}\n{sops}\n"
+    );
+    for (manifest, said) in [
+        (repeated, "`spec.template.spec.containers` has [name=\"(secret)\"] twice"),
+        (text, "ports[containerPort=\"(secret)\",protocol=\"(secret)\"].containerPort`: expected a number"),
+        (unknown, "unknown field `imagee` in `spec.template.spec.containers[name=\"(secret)\"]`"),
+        (nested, "unknown field `replicas` in `spec.template.spec.containers[name=\"(secret)\"]`"),
+        (owned, "unknown field `kindd` in `metadata.ownerReferences[uid=\"(secret)\"]`"),
+    ] {
+        ws.write("m.yaml", &manifest);
+        for format in FORMATS {
+            let run = with_sops(&ws).reconcile(["diff", "-f", "m.yaml", "--decrypt=sops", "-o", format]).exits_with(4);
+            assert!(format != "text" || run.stdout.contains(said), "{said}: {run}");
+        }
+    }
+    let depends = |on: &str| {
+        encrypted("waits", "").replace(
+            "{name: waits}",
+            &format!("{{name: waits, annotations: {{config.kubernetes.io/depends-on: '{on}'}}}}"),
+        )
+    };
+    ws.write("m.yaml", &depends("/namespaces/$NS/ConfigMap/ENC[delphinium]"));
+    let run = with_sops(&ws).reconcile(["diff", "-f", "m.yaml", "--decrypt=sops"]).exits_with(1);
+    let said = "`config.kubernetes.io/depends-on` names an object that is not in the input: nothing waits for it";
+    assert!(run.to_string().contains(said), "{run}");
+    ws.write("m.yaml", &depends("/namespaces/ENC[cornflower]/ConfigMap/a"));
+    with_sops(&ws).reconcile(["apply", "-f", "m.yaml", "--decrypt=sops"]).exits_with(0);
+}

@@ -59,6 +59,11 @@ impl<'a> PlannedTree<'a> {
         }
     }
 
+    /// Returns true if the object is encrypted in its manifest, so that no message quotes it.
+    pub fn is_encrypted(self) -> bool {
+        matches!(self, Self::Desired(desired) if desired.origin.is_encrypted)
+    }
+
     /// Looks at the object, of which no tree is kept.
     pub fn with<T>(self, look: impl FnOnce(&Value) -> T) -> T {
         match self {

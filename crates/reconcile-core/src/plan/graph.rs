@@ -120,7 +120,7 @@ fn needs(nodes: &[PlannedObject<'_>]) -> Result<(Vec<Vec<Dependency>>, Warnings)
                     for reference in references {
                         match index.find(&reference) {
                             Some(on) => add(on, DependencyKind::Explicit),
-                            None => warnings.push((at, outside(&reference))),
+                            None => warnings.push((at, outside(&reference, node.object.is_encrypted()))),
                         }
                     }
                 }
@@ -136,7 +136,10 @@ fn needs(nodes: &[PlannedObject<'_>]) -> Result<(Vec<Vec<Dependency>>, Warnings)
     Ok((needs.into_iter().map(|needs| listed(needs).collect()).collect(), warnings))
 }
 
-fn outside(reference: &Reference<'_>) -> String {
+fn outside(reference: &Reference<'_>, is_encrypted: bool) -> String {
+    if is_encrypted {
+        return format!("`{DEPENDS_ON}` names an object that is not in the input: nothing waits for it");
+    }
     let namespace = reference.namespace.map(|namespace| format!("{namespace}/")).unwrap_or_default();
     let Reference { kind, name, .. } = reference;
     let object = one_line(&format!("{kind} {namespace}{name}"), QUOTED);

@@ -7,7 +7,7 @@ use serde_json::Value;
 use structured_merge::{FieldPath, ListKind, PathElement, Scalar, TypeRef, item_element};
 
 use super::cursor::Cursor;
-use super::rejected_object::{RejectedObject, named};
+use super::rejected_object::RejectedObject;
 use crate::compare::secrecy::paths::is_secret_element;
 use crate::compare::secrecy::texts_may_quote;
 use crate::diagnostic::Diagnostic;
@@ -70,7 +70,7 @@ pub(super) fn diagnostic(
     match mistake {
         ItemMistake::Second { first } => repeated(subject, list, first, index),
         ItemMistake::Null => subject
-            .diagnostic_at_value(&item, format!("{} is empty", named(&item.path)))
+            .diagnostic_at_value(&item, format!("{} is empty", subject.named(&item.path)))
             .with_hint("remove the item, or write its value"),
         ItemMistake::WithoutKey => {
             let (_, schema) = list.here();
@@ -83,7 +83,8 @@ pub(super) fn diagnostic(
 /// The diagnostic for an item that has none of the keys of its list.
 pub(super) fn without_key(subject: &RejectedObject<'_>, item: &Cursor<'_>, keys: &[String]) -> Diagnostic {
     let keys: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();
-    let message = format!("{} has no {}, which identifies the items of its list", named(&item.path), keys.join(", "));
+    let message =
+        format!("{} has no {}, which identifies the items of its list", subject.named(&item.path), keys.join(", "));
     subject.diagnostic_at_value(item, message)
 }
 
@@ -93,6 +94,12 @@ pub(super) fn repeated(subject: &RejectedObject<'_>, list: &Cursor<'_>, first: u
     let element = value.get(second).and_then(|item| item_element(item, schema));
     let is_member = matches!(element, Some(PathElement::Member(_)));
     let element = element.filter(|element| !is_secret_element(element));
+    let shown = |element: PathElement| match element {
+        // A member of a set is a value, and is left out as a whole.
+        PathElement::Key(_) => subject.secrecy().shown_element(&list.path.child(element.clone()), &element),
+        element => element,
+    };
+    let element = element.map(shown);
     let shown = element.map(|element| match element {
         PathElement::Member(Scalar::Text(member)) => format!("`{}`", one_line(&member, LONGEST_MEMBER)),
         PathElement::Member(member) => format!("`{}`", member.to_json()),
@@ -109,7 +116,7 @@ pub(super) fn repeated(subject: &RejectedObject<'_>, list: &Cursor<'_>, first: u
     let first = mark(first);
     let message = format!(
         "{} has {} twice, first at {}:{}",
-        named(&list.path),
+        subject.named(&list.path),
         shown.unwrap_or_else(|| "the same item".to_owned()),
         first.line,
         first.column

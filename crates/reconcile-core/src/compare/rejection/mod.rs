@@ -27,7 +27,6 @@ use structured_merge::{Quantity, ScalarKind};
 use crate::diagnostic::Diagnostic;
 use crate::request::StatusError;
 use cursor::Cursor;
-use rejected_object::named;
 
 pub(super) use curable::are_curable;
 pub(super) use in_the_way::{Blame, InTheWay, Reach, blame, in_the_way, refused_result};
@@ -172,7 +171,7 @@ fn unconvertible(subject: &RejectedObject<'_>, message: &str) -> Vec<Diagnostic>
     };
     let mut found = Vec::new();
     search(&Cursor::root(subject.manifest(), subject.schema), failure, &mut |cursor| {
-        let text = format!("{}: {}", named(&cursor.path), failure.message);
+        let text = format!("{}: {}", subject.named(&cursor.path), failure.message);
         found.push(subject.diagnostic_at_value(cursor, text).with_hint(failure.hint));
     });
     found

@@ -26,18 +26,27 @@ pub(in crate::compare) struct RejectedObject<'a> {
     /// True if the type is that of a CustomResourceDefinition in the input, which is not applied yet.
     pub is_coming: bool,
     claims: OnceCell<FieldSet>,
+    secrecy: OnceCell<Secrecy<'a>>,
 }
 
 impl<'a> RejectedObject<'a> {
     /// Creates the subject of a refusal.
     pub fn new(target: &'a Target, live: Option<&'a Value>, schema: TypeRef<'a>, status: &StatusError) -> Self {
         let may_quote_secret = refusal_may_quote(target, live, status);
-        Self { target, live, schema, may_quote_secret, is_coming: false, claims: OnceCell::new() }
+        Self { may_quote_secret, ..Self::of_manifest(target, live, schema) }
     }
 
     /// A manifest that no server has seen.
     pub fn of_manifest(target: &'a Target, live: Option<&'a Value>, schema: TypeRef<'a>) -> Self {
-        Self { target, live, schema, may_quote_secret: true, is_coming: false, claims: OnceCell::new() }
+        Self {
+            target,
+            live,
+            schema,
+            may_quote_secret: true,
+            is_coming: false,
+            claims: OnceCell::new(),
+            secrecy: OnceCell::new(),
+        }
     }
 
     /// The same with the type that it gets with the input.
@@ -61,6 +70,19 @@ impl<'a> RejectedObject<'a> {
         self.target.desired.object()
     }
 
+    /// The parts of the object that may be shown.
+    pub(super) fn secrecy(&self) -> &Secrecy<'a> {
+        self.secrecy.get_or_init(|| Secrecy::of_target(self.target, self.live))
+    }
+
+    /// A path as messages name it: without secret keys and members. The path of the whole object is empty.
+    pub(super) fn named(&self, path: &FieldPath) -> String {
+        if path.elements().is_empty() {
+            return "the object".to_owned();
+        }
+        format!("`{}`", self.secrecy().shown_path(path))
+    }
+
     /// The manifest merged into the live object: its lists are those that the server validated.
     pub(in crate::compare) fn merged(&self) -> Value {
         self.live.map_or_else(|| self.manifest().clone(), |live| merge(self.manifest(), live, self.schema))
@@ -77,7 +99,7 @@ impl<'a> RejectedObject<'a> {
             0 => "no manager owns it".to_owned(),
             _ => format!("set by {}", owners.into_iter().collect::<Vec<_>>().join(", ")),
         };
-        let name = named(&Secrecy::of_target(self.target, self.live).shown_path(live_only));
+        let name = self.named(live_only);
         // The status belongs to the controller of the object, so that a manifest cannot remove it.
         let is_status = FieldPath::of(&["status"]).is_prefix_of(live_only);
         let way_out = match is_status {
@@ -109,9 +131,4 @@ impl<'a> RejectedObject<'a> {
             self.diagnostic_at_key(cursor, message)
         }
     }
-}
-
-/// A path as messages name it; the path of the whole object is empty.
-pub(super) fn named(path: &FieldPath) -> String {
-    if path.elements().is_empty() { "the object".to_owned() } else { format!("`{path}`") }
 }

@@ -42,8 +42,13 @@ impl<'a> Described<'a> {
 }
 
 /// Advice about a key that the type at `parent` does not have: the level above or below that has the field, or a similar name, or
-/// the place that lists the fields.
-pub(super) fn field(described: &Described<'_>, parent: &Cursor<'_>, name: &str) -> String {
+/// the place that lists the fields. `named` is the name of a path in a message.
+pub(super) fn field(
+    described: &Described<'_>,
+    parent: &Cursor<'_>,
+    name: &str,
+    named: &dyn Fn(&FieldPath) -> String,
+) -> String {
     let (map, schema) = parent.here();
     let is_there = |schema: TypeRef<'_>| schema.declares(name) || schema.item().declares(name);
     // Indented too much: an outer level has the field.
@@ -53,13 +58,13 @@ pub(super) fn field(described: &Described<'_>, parent: &Cursor<'_>, name: &str) 
         return if depth == 0 {
             format!("`{name}` belongs to the top level of the object: indent it less")
         } else {
-            format!("`{name}` belongs to `{outer}`: indent it less")
+            format!("`{name}` belongs to {}: indent it less", named(&outer))
         };
     }
     // Indented too little: a key of the same level has the field.
     let siblings = map.as_object().into_iter().flat_map(serde_json::Map::keys);
     if let Some(sibling) = siblings.filter(|key| key.as_str() != name).find(|key| is_there(schema.field(key))) {
-        return format!("`{name}` belongs to `{}`: indent it more", parent.path.field(sibling));
+        return format!("`{name}` belongs to {}: indent it more", named(&parent.path.field(sibling)));
     }
     match similar(name, schema.field_names()) {
         Some(similar) => format!("did you mean `{similar}`?"),
@@ -85,6 +90,10 @@ mod tests {
         assert_eq!(nearest("replicas"), None);
     }
 
+    fn named(path: &FieldPath) -> String {
+        format!("`{path}`")
+    }
+
     #[test]
     fn a_field_on_the_wrong_level_is_sent_where_it_belongs() {
         let gvk = GroupVersionKind::new("apps/v1", "Deployment");
@@ -96,7 +105,7 @@ mod tests {
             for key in path {
                 assert!(cursor.enter_key(key));
             }
-            field(&Described::ByServer(&gvk), &cursor, name)
+            field(&Described::ByServer(&gvk), &cursor, name, &named)
         };
         assert_eq!(advice(&[], "template"), "`template` belongs to `spec`: indent it more");
         assert_eq!(advice(&["spec", "template"], "replicas"), "`replicas` belongs to `spec`: indent it less");
@@ -112,7 +121,7 @@ mod tests {
         assert_eq!(advice(&["spec"], "kind"), "`kind` belongs to the top level of the object: indent it less");
         let coming = Described::ByDefinition("widgets.example.com".to_owned());
         assert_eq!(
-            field(&coming, &Cursor::root(&manifest, schema), "nonsense"),
+            field(&coming, &Cursor::root(&manifest, schema), "nonsense", &named),
             "see the fields there in the CustomResourceDefinition `widgets.example.com` of the input"
         );
     }

@@ -5,7 +5,7 @@ use structured_merge::{FieldPath, FieldSet, ScalarKind, Shape, TypeRef, builtin_
 
 use super::cursor::{Cursor, follow_managed, keys, with_keys};
 use super::list_items::{self, ItemMistake, of_items};
-use super::rejected_object::{RejectedObject, named};
+use super::rejected_object::RejectedObject;
 use super::suggest::{self, Described};
 use crate::diagnostic::Diagnostic;
 use crate::manifest::{Expected, advice, mismatch};
@@ -169,7 +169,7 @@ fn visit(cursor: &Cursor<'_>, found: &mut impl FnMut(&Cursor<'_>, Mistake) -> bo
 
 fn type_mismatch(subject: &RejectedObject<'_>, cursor: &Cursor<'_>, expected: Expected) -> Diagnostic {
     let (value, _) = cursor.here();
-    let message = format!("{}: {}", named(&cursor.path), mismatch(expected, value));
+    let message = format!("{}: {}", subject.named(&cursor.path), mismatch(expected, value));
     let mut diagnostic = subject.diagnostic_at_value(cursor, message);
     diagnostic.hint = advice(expected, value, diagnostic.written().as_deref());
     diagnostic
@@ -203,17 +203,19 @@ fn diagnostic(subject: &RejectedObject<'_>, line: &str) -> Diagnostic {
         _ => complaint,
     };
     if NULL_ITEM.iter().any(|ending| complaint.ends_with(ending)) {
-        let message = format!("{} is empty", named(&cursor.path));
+        let message = format!("{} is empty", subject.named(&cursor.path));
         return subject.diagnostic_at_value(&cursor, message).with_hint("remove the item, or write its value");
     }
     if subject.may_quote_secret {
-        return subject
-            .diagnostic_at_value(&cursor, format!("{}: not a value of the expected type", named(&cursor.path)));
+        return subject.diagnostic_at_value(
+            &cursor,
+            format!("{}: not a value of the expected type", subject.named(&cursor.path)),
+        );
     }
     if let Some(names) = omitted_keys(complaint) {
         return list_items::without_key(subject, &cursor, &names);
     }
-    subject.diagnostic_at_value(&cursor, format!("{}: {}", named(&cursor.path), without_dump(complaint)))
+    subject.diagnostic_at_value(&cursor, format!("{}: {}", subject.named(&cursor.path), without_dump(complaint)))
 }
 
 /// The keys that an item of a list leaves out: all of them in the words of structured-merge-diff 6, and one in those of 4, which servers before
@@ -238,12 +240,12 @@ fn unknown_field(subject: &RejectedObject<'_>, cursor: &Cursor<'_>) -> Diagnosti
         _ => "",
     };
     let outer = FieldPath::from(outer.to_vec());
-    let within = if outer.elements().is_empty() { String::new() } else { format!(" in `{outer}`") };
+    let within = if outer.elements().is_empty() { String::new() } else { format!(" in {}", subject.named(&outer)) };
     let mut parent = cursor.clone();
     parent.trail.pop();
     parent.steps.pop();
     parent.path = outer;
-    let hint = suggest::field(&Described::of(subject), &parent, name);
+    let hint = suggest::field(&Described::of(subject), &parent, name, &|path| subject.named(path));
     subject.diagnostic_at_key(cursor, format!("unknown field `{name}`{within}")).with_hint(hint)
 }
 
@@ -255,7 +257,8 @@ fn duplicate(subject: &RejectedObject<'_>, cursor: &Cursor<'_>, list: &str) -> D
     let mut same = with_keys(items, &wanted, schema);
     match (same.next(), same.next()) {
         (Some(first), Some(second)) => list_items::repeated(subject, cursor, first, second),
-        _ => subject.diagnostic_at_key(cursor, format!("{} has two items with the same key", named(&cursor.path))),
+        _ => subject
+            .diagnostic_at_key(cursor, format!("{} has two items with the same key", subject.named(&cursor.path))),
     }
 }
 

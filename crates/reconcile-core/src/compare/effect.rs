@@ -1,6 +1,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::rare::is_zero;
+
 /// The kind of an effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -21,6 +23,9 @@ pub enum EffectKind {
     Unselected,
 }
 
+/// Most objects that are named where the number of effects and that of their objects could grow together.
+pub(crate) const MOST_NAMED: usize = 20;
+
 /// An effect of the apply of one object.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -31,9 +36,12 @@ pub struct Effect {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pods: Option<u64>,
     /// The other objects that take part: the workloads that use a value, the Service that loses its Pods, or the workloads that it
-    /// selected.
+    /// selected, of which at most 20 are named.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub by: Vec<String>,
+    /// The number of the others that take part, if not all of them are named; absent if they are.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub more: usize,
     /// The effect in words.
     pub message: String,
 }
@@ -41,7 +49,7 @@ pub struct Effect {
 impl Effect {
     /// An effect without other objects.
     pub(crate) fn new(kind: EffectKind, pods: Option<u64>, message: impl Into<String>) -> Self {
-        Self { kind, pods, by: Vec::new(), message: message.into() }
+        Self { kind, pods, by: Vec::new(), more: 0, message: message.into() }
     }
 
     /// Leaves the number of Pods out, which is a value of an encrypted object.
@@ -58,6 +66,13 @@ impl Effect {
             EffectKind::Stale | EffectKind::Refresh | EffectKind::Unselected => return self,
         };
         Self { pods: None, message: message.to_owned(), ..self }
+    }
+
+    /// Names the first of the other objects that take part, and counts the others.
+    pub(crate) fn by_first(self, objects: impl IntoIterator<Item = String>) -> Self {
+        let mut objects = objects.into_iter();
+        let by = objects.by_ref().take(MOST_NAMED).collect();
+        Self { by, more: objects.count(), ..self }
     }
 
     /// Names the other objects that take part.

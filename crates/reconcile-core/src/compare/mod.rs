@@ -41,6 +41,7 @@ pub use diff::{
     Action, Class, Conflict, Evidence, FieldChange, IgnoredFields, LeftDifference, Reason, Replacement, Side,
     UnmanagedCount,
 };
+pub(crate) use effect::MOST_NAMED;
 pub use effect::{Effect, EffectKind};
 pub use live_object::LiveObject;
 pub use machine::{Answer, ComparisonMachine, Question, ROUNDS, is_convertible};

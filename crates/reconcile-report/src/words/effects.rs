@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use reconcile_core::compare::{Action, Effect};
 
-use super::value::number::{counted, first_of, grouped, some};
+use super::value::number::{counted, first_and_others, first_of, grouped, some};
 use crate::model::{Command, ObjectReport, Report};
 
 /// Most objects that take part in an effect and are named.
@@ -12,9 +12,12 @@ const NAMED: usize = 3;
 
 /// `2 Deployments keep the old value until they restart: Deployment shop/api, Deployment shop/web`
 pub(crate) fn effect(effect: &Effect) -> String {
-    let Effect { by, message, .. } = effect;
+    let Effect { by, more, message, .. } = effect;
     let is_named = by.iter().all(|name| message.contains(name.as_str()));
-    if is_named { message.clone() } else { format!("{message}: {}", first_of(by.iter().cloned(), NAMED).join(", ")) }
+    if is_named {
+        return message.clone();
+    }
+    format!("{message}: {}", first_and_others(by.iter().cloned(), NAMED, *more).join(", "))
 }
 
 /// The effects of several objects with equal changes: `restarts 90 Pods of 30 workloads`, and the others in their own words, with the
@@ -94,5 +97,31 @@ impl Ended {
             (None, Some(pods)) => Some(deletes(&pods)),
             (Some(pods), Some(others)) => Some(format!("{restarts} {pods} and deletes {others}")),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use reconcile_core::compare::EffectKind;
+
+    use super::*;
+
+    #[test]
+    fn objects_that_are_not_named_are_counted() {
+        let shown = |names: &[&str], more: usize| {
+            let by = names.iter().map(|name| (*name).to_owned()).collect();
+            effect(&Effect {
+                kind: EffectKind::Unselected,
+                pods: None,
+                by,
+                more,
+                message: "it selects nothing".to_owned(),
+            })
+        };
+        assert_eq!(shown(&["a"], 0), "it selects nothing: a");
+        assert_eq!(shown(&["a", "b", "c"], 0), "it selects nothing: a, b, c");
+        assert_eq!(shown(&["a", "b", "c", "d"], 1980), "it selects nothing: a, b, c, 1,981 more");
+        assert_eq!(shown(&["a", "b", "c"], 5), "it selects nothing: a, b, c, 5 more");
+        assert_eq!(shown(&[], 7), "it selects nothing");
     }
 }

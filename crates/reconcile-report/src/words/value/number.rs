@@ -15,9 +15,14 @@ pub(crate) fn some(count: usize, one: &str, many: &str) -> Option<String> {
 
 /// The first of some names, and the number of the others: `a`, `b`, `12 more`.
 pub(crate) fn first_of(all: impl IntoIterator<Item = String>, most: usize) -> Vec<String> {
+    first_and_others(all, most, 0)
+}
+
+/// The same where there are others whose names are not known.
+pub(crate) fn first_and_others(all: impl IntoIterator<Item = String>, most: usize, others: usize) -> Vec<String> {
     let mut all = all.into_iter();
     let mut named: Vec<String> = all.by_ref().take(most).collect();
-    if let more @ 1.. = all.count() {
+    if let more @ 1.. = all.count().saturating_add(others) {
         named.push(format!("{} more", grouped(more)));
     }
     named

@@ -415,6 +415,7 @@ fn effects_in_a_group_name_their_objects() {
         kind: EffectKind::Rollout,
         pods: Some(pods),
         by: Vec::new(),
+        more: 0,
         message: message.to_owned(),
     };
     let restarts = || effect(2, "restarts 2 Pods: rolling update, at most 25 % unavailable");

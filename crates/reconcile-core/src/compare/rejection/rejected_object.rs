@@ -114,7 +114,7 @@ impl<'a> RejectedObject<'a> {
 
     /// The advice about a field that the manifest no longer has, and that the object needs.
     pub(super) fn lost(&self, live_only: &FieldPath) -> String {
-        let name = named(&Secrecy::of_target(self.target, self.live).shown_path(live_only));
+        let name = self.named(live_only);
         format!("the apply removes {name}, which the manifest no longer has: put it back into the manifest")
     }
 

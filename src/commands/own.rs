@@ -161,7 +161,7 @@ impl ContextCommand for Own<'_> {
         let events = Events::new(run.output, false);
         let plan = run.plan(desired, None)?;
         let mut comparison = run.comparison(compare, policy, &plan, &events);
-        comparison.tells_of_sets = false;
+        comparison.warns_of_sets = false;
         let plan = plan.shard(args.shard.shard, |_| false);
         let now = Timestamp::now();
         let time = now.round(Unit::Second).unwrap_or(now).to_string();

@@ -37,7 +37,7 @@ pub(crate) struct Reconciliation<'a> {
 impl<'a> Reconciliation<'a> {
     /// Compares the objects of the plan, while the members of the set are listed, and decides which of those are deleted.
     pub async fn compare(mut comparison: Comparison<'a>, mut plan: Plan, prune: Option<Planned>) -> Self {
-        comparison.tells_of_sets &= prune.is_none();
+        comparison.warns_of_sets &= prune.is_none();
         let mut others = std::mem::take(&mut plan.in_other_shards);
         comparison.elsewhere = ObjectsElsewhere::of(others.iter().map(|item| &item.target.key));
         if prune.is_none() && plan.items.iter().all(|item| Generated::of(&item.target.key).is_none()) {

@@ -2,7 +2,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use ring::digest::{SHA256, digest};
 use serde_json::Value;
-use structured_merge::{GroupVersionKind, ObjectKey, ObjectMeta as _};
+use structured_merge::{FieldPath, GroupVersionKind, ObjectKey, ObjectMeta as _};
 
 /// The label of an object that belongs to an apply set; its value is the set's id.
 pub const PART_OF: &str = "applyset.kubernetes.io/part-of";
@@ -33,6 +33,11 @@ impl ApplySet {
             && (&gvk.group, &gvk.kind) == (&parent.gvk.group, &parent.gvk.kind)
             && parent.namespace.as_deref().is_none_or(|parents| parents == namespace)
     }
+}
+
+/// The field of the label that names the set of an object.
+pub fn label_path() -> FieldPath {
+    FieldPath::of(&["metadata", "labels", PART_OF])
 }
 
 /// The id of the apply set that the label of an object names.

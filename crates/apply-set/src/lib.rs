@@ -89,7 +89,7 @@ mod parent;
 
 pub use decision::{Prunable, PruneDecision, Reason, Trust};
 pub use desired::{DesiredMembers, PruneRules};
-pub use id::{ApplySet, PART_OF, ParentReference, part_of};
+pub use id::{ApplySet, PART_OF, ParentReference, label_path, part_of};
 pub use member::{Inventory, Member, Unlisted};
 pub use parent::{
     ID, ListedKinds, Missing, ParentAnnotations, ParentError, ParentErrorCause, ParentState, TOOLING, Tooling,

@@ -34,7 +34,7 @@ pub struct KnownDifferences {
     has_base: bool,
 }
 
-/// What is known of an object of the run.
+/// The known differences of an object of the run.
 struct KnownAs<'k> {
     known: &'k KnownObject,
     /// True if it is known under another name.
@@ -187,7 +187,7 @@ impl KnownDifferences {
             object.diff.added_items.iter().filter(|path| known.added_items.contains(path)).count();
     }
 
-    /// What is known of an object. One under a new name may be known under its former name, or under another one that came in the place of
+    /// The known differences of an object. One under a new name may be known under its former name, or under another one that came in the place of
     /// that.
     fn of_object(&self, object: &ObjectReport) -> Option<KnownAs<'_>> {
         let known = self.objects.get(&object.key);

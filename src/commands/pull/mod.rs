@@ -185,7 +185,7 @@ async fn report(
     let keys: Vec<_> = plan.targets().map(|target| &target.key).collect();
     warnings.extend(selection.unmatched(&keys).map(|name| format!("no object of the manifests is `{name}`")));
     let mut comparison = run.comparison(&compare, &policy, &plan, &collected);
-    comparison.tells_of_sets = false;
+    comparison.warns_of_sets = false;
     let pass = Box::pin(Reconciliation::compare(comparison, plan, None)).await;
     // A kustomization gives a changed ConfigMap a new name, also one that was pulled in part.
     for (new, decision) in run.decide_about_formers(&pass).await {

@@ -60,7 +60,7 @@ impl ResolvePass<'_, '_> {
         let plan = run.plan_with(compare, desired.clone(), None).await?;
         let mut comparison = run.comparison(compare, policy, &plan, both);
         comparison.redactor = Arc::clone(redactor);
-        comparison.tells_of_sets = false;
+        comparison.warns_of_sets = false;
         let pass = Box::pin(Reconciliation::compare(comparison, plan, None)).await;
         run.output.details(pass.unproven());
         for (new, decision) in run.report_formers(&both.0.builder, &pass).await {
@@ -85,7 +85,7 @@ impl ResolvePass<'_, '_> {
         let events = Events::new(run.output, false);
         let mut comparison = run.comparison(compare, &policy, &plan, &events);
         comparison.redactor = Arc::clone(redactor);
-        comparison.tells_of_sets = false;
+        comparison.warns_of_sets = false;
         let mut pass = Box::pin(Reconciliation::compare(comparison, plan, None)).await;
         pass.keep_to_consent(&|target, decision| decisions.consent(&target.key, &decision.diff));
         pass.act(None).await;

@@ -74,7 +74,7 @@ pub(crate) struct Comparison<'a> {
     pub releases_are_base: bool,
     /// True if the run warns of the sets that objects stay in: its command has flags for apply sets, and none of them was given. With a set
     /// of its own, it has only the parent of that set to keep in another one.
-    pub tells_of_sets: bool,
+    pub warns_of_sets: bool,
     /// The policy: our field manager, and the fields that others may own. It includes the autoscalers that were read.
     pub policy: Policy,
     /// Types of the kinds in the input.
@@ -147,7 +147,7 @@ impl<'a> Comparison<'a> {
             server,
             cluster: &server.cluster,
             releases_are_base: false,
-            tells_of_sets: true,
+            warns_of_sets: true,
             policy: policy.clone(),
             types,
             patterns: Arc::default(),
@@ -404,7 +404,7 @@ impl LiveSource for Comparison<'_> {
 
     async fn name_others(&mut self, targets: &[&Target], decisions: &mut [Decision]) {
         let warnings = Memberships::read(self.server, targets, decisions).await.name_in(decisions);
-        if self.tells_of_sets {
+        if self.warns_of_sets {
             self.warnings.extend(warnings);
         }
         warn_of_missing_owners(self.server, targets, decisions).await;

@@ -9,9 +9,8 @@ use structured_merge::{GroupVersionKind, ObjectKey};
 
 use super::delete::{INTERRUPTED, PruneEntry, delete_step};
 use super::limits::hold_back;
-use super::listed::created_at;
 use super::parent::{Parent, ParentChange, Recorded};
-use super::search::{Coverage, ListedMember, MemberSearch, Scope, find};
+use super::search::{Coverage, ListedMember, MemberSearch, Scope, created_at, find};
 use crate::client::Cluster;
 use crate::engine::event::{Event, EventSink, Stage};
 use crate::engine::interrupt::Interrupt;

@@ -9,12 +9,12 @@ use reconcile_core::object::generated::Generated;
 use reconcile_core::object::kept_from_pruning;
 use reconcile_core::plan::deletion::{PruneStep, prune_order};
 use serde_json::Value;
-use structured_merge::{Applier as _, ManagedFieldsEntry, ObjectKey, ObjectMeta as _};
+use structured_merge::{Applier as _, ManagedFieldsEntry, ObjectKey};
 
 use super::delete::PruneEntry;
 use super::judged::Judged;
 use super::planned::{Listed, Planned};
-use super::search::ListedMember;
+use super::search::{ListedMember, created_at};
 use crate::engine::comparison::MembersOfBase;
 use crate::engine::event::EventSink;
 
@@ -115,10 +115,6 @@ fn leave(
             desired.settle(&member.key, decision);
         }
     }
-}
-
-pub(super) fn created_at(member: &Member) -> &str {
-    member.object.metadata("creationTimestamp").and_then(Value::as_str).unwrap_or_default()
 }
 
 /// A warning if the manifests name none of the members that exist, not even under a new name, and some of those go: it may be the set of

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use apply_set::{Inventory, Member, Unlisted};
 use futures::StreamExt as _;
 use serde_json::Value;
-use structured_merge::{GroupKind, ObjectKey};
+use structured_merge::{GroupKind, ObjectKey, ObjectMeta as _};
 
 use super::parent::Parent;
 use crate::client::{Cluster, IN_FLIGHT, RequestError};
@@ -18,6 +18,11 @@ use reconcile_core::live::{Discovery, Resource};
 const MEMORY_OF_ONE: usize = 256 << 20;
 /// The most memory, in bytes, of all members.
 const MEMORY_OF_ALL: usize = 512 << 20;
+
+/// The time at which a member was created.
+pub(super) fn created_at(member: &Member) -> &str {
+    member.object.metadata("creationTimestamp").and_then(Value::as_str).unwrap_or_default()
+}
 
 /// The collections of one resource that are searched.
 #[derive(Clone, Debug)]

@@ -149,7 +149,9 @@ impl Waiting<'_> {
         let look = observe(self.cluster, &unready, Duration::ZERO, self.interrupt.token(), |_, _| ());
         let Ok(seen) = timeout(LAST_LOOK, look).await else { return };
         for (last, seen) in last.into_iter().zip(seen.readiness) {
-            if !matches!(seen.state, ReadinessState::Unknown | ReadinessState::NotFound) {
+            let is_known = !matches!(seen.state, ReadinessState::Unknown | ReadinessState::NotFound);
+            // In the same state, what was read before may explain more.
+            if is_known && seen.state != last.state {
                 *last = seen;
             }
         }

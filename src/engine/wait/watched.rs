@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 use structured_merge::{GroupVersionKind, ObjectKey};
 
-use reconcile_core::compare::Secrecy;
+use reconcile_core::compare::{Secrecy, readiness_by};
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::live::readiness::{ObjectReadiness, ReadinessState};
 use reconcile_core::live::{Resource, Target};
@@ -65,7 +65,7 @@ impl Watched {
     pub(super) fn readiness_by(&self, rule: &ReadinessRule, object: &Value) -> ObjectReadiness {
         let by_rule = || {
             let secrecy = Secrecy::of(&self.key.gvk, None, Some(object)).of_encrypted(self.is_encrypted);
-            rule.readiness(&secrecy, object)
+            readiness_by(rule, &secrecy, object)
         };
         kstatus::before_rules(object).unwrap_or_else(by_rule).into()
     }

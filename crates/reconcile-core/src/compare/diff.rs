@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use structured_merge::{Change, FieldPath, Op, Operation};
 
-use super::decision::membership::set_label;
 use crate::bounded_value::{present, present_packed};
 use crate::manifest::{BaseState, Packed};
 use crate::owners::{AuditAnswer, Owner, User};
@@ -308,7 +307,7 @@ impl FieldChange {
 
     /// Returns true if the run adds the label by which the object joins the apply set.
     pub fn joins_set(&self) -> bool {
-        self.op == Op::Add && self.path == set_label()
+        self.op == Op::Add && self.path == apply_set::label_path()
     }
 
     /// Returns true if the field was changed or added manually.

@@ -1,5 +1,6 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use structured_merge::ObjectKey;
 
 use crate::rare::is_zero;
 
@@ -69,9 +70,9 @@ impl Effect {
     }
 
     /// Names the first of the other objects that take part, and counts the others.
-    pub(crate) fn by_first(self, objects: impl IntoIterator<Item = String>) -> Self {
+    pub(crate) fn by_first<'k>(self, objects: impl IntoIterator<Item = &'k ObjectKey>) -> Self {
         let mut objects = objects.into_iter();
-        let by = objects.by_ref().take(MOST_NAMED).collect();
+        let by = objects.by_ref().take(MOST_NAMED).map(ToString::to_string).collect();
         Self { by, more: objects.count(), ..self }
     }
 

@@ -23,7 +23,7 @@ use structured_merge::{
 
 use super::additions::to_remove;
 use super::classify::only::left_fields;
-use super::decision::membership::{Membership, UnnamedSet, set_label, unnamed_set};
+use super::decision::membership::{Membership, UnnamedSet, unnamed_set};
 use super::diff::{FieldChange, IgnoredFields};
 use super::ignored_values::IgnoredValues;
 use super::policy::{Ignored, Policy};
@@ -316,7 +316,7 @@ fn keep_order(object: &mut Value, live: &Value, at: &FieldPath, schema: TypeRef<
 /// Adds the label of an apply set to the fields to keep, unless the object is to leave the set. A label that only others own needs
 /// nothing: they keep it. We also keep our share of one that others own too, because pruning trusts the label for its owner.
 fn keep_label(id: &str, settled: &Ownership, policy: &Policy, kept: &mut FieldSet) -> Option<Membership> {
-    let label = set_label();
+    let label = apply_set::label_path();
     let is_ours = settled.our_fields().contains(&label);
     match policy.unnamed_set {
         UnnamedSet::Leave if is_ours && !settled.fields_of_others().contains(&label) => return None,

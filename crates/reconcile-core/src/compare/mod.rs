@@ -56,6 +56,7 @@ pub use rejection::refusal::{Refusal, missing_namespace, refusal};
 pub use replacement::{REPLACE, cost, is_in_its_own_way, probe_object, replace_guard};
 pub use secrecy::Secrecy;
 pub(crate) use secrecy::paths::is_withheld as is_withheld_path;
+pub use secrecy::readiness::readiness_by;
 pub use secrecy::redact::{REDACTED, Redactor, holds_redacted, secret_number, withheld};
 pub(crate) use secrecy::texts_may_quote;
 pub use secrecy::versions::{Versions, masked};

@@ -77,9 +77,9 @@ pub(super) fn stranded_services(objects: &[Compared<'_>]) -> Vec<(usize, Effect)
             continue;
         }
         if former != wanted {
-            let names = matched.iter().filter_map(|at| Some(objects.get(*at)?.key.to_string()));
+            let selected = matched.iter().filter_map(|at| Some(objects.get(*at)?.key));
             let message = "its selector matches no Pod template of the manifests any more";
-            let effect = Effect::new(EffectKind::Unselected, None, message).by_first(names);
+            let effect = Effect::new(EffectKind::Unselected, None, message).by_first(selected);
             found.extend(services.iter().map(|at| (*at, effect.clone())));
             continue;
         }

@@ -164,7 +164,7 @@ pub(super) fn refuse_protected(pattern: &FieldPattern) -> Result<(), PatternErro
 /// pruning uses.
 pub(super) fn is_protected(path: &FieldPath) -> bool {
     let is = |fields: &[&str]| *path == FieldPath::of(fields);
-    IDENTITY.into_iter().any(is) || is(&["metadata", "labels", PART_OF])
+    IDENTITY.into_iter().any(is) || *path == apply_set::label_path()
 }
 
 /// Returns true for a map whose entries are covered one by one, because one of them is protected.

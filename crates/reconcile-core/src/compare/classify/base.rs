@@ -16,7 +16,6 @@ use structured_merge::{
     with_node_ports, with_string_data, with_string_data_folded,
 };
 
-use crate::compare::decision::membership::set_label;
 use crate::compare::diff::{FieldChange, Side};
 use crate::compare::live_object::LiveObject;
 use crate::compare::prediction::{CompareContext, Prediction};
@@ -140,7 +139,7 @@ impl<'a> BaseComparison<'a> {
         let BaseRecords { is_put, is_theirs, adds_default } = *records;
         let is_added = !adds_default && self.added.contains_at_or_below(path);
         // Whether the base had the label of a set, no manifest tells.
-        if set_label() == *path || self.is_of_other_version && !self.has(path) {
+        if apply_set::label_path() == *path || self.is_of_other_version && !self.has(path) {
             return None;
         }
         // The object was applied from other manifests before: our record tells that nobody has changed the value since.

@@ -2,7 +2,7 @@
 
 use apply_set::{PART_OF, part_of};
 use serde_json::Value;
-use structured_merge::{FieldPath, ObjectMeta as _};
+use structured_merge::ObjectMeta as _;
 
 use crate::diagnostic::{Code, Diagnostic};
 
@@ -54,9 +54,4 @@ impl Membership {
 /// The id of the set of a live object whose manifest has no label of a set.
 pub(crate) fn unnamed_set<'v>(manifest: &Value, live: &'v Value) -> Option<&'v str> {
     part_of(live).filter(|_| manifest.label(PART_OF).is_none())
-}
-
-/// The label that names the set of an object.
-pub(crate) fn set_label() -> FieldPath {
-    FieldPath::of(&["metadata", "labels", PART_OF])
 }

@@ -4,7 +4,6 @@ use serde_json::Value;
 use structured_merge::{FieldPath, PathElement};
 
 use super::cursor::{Cursor, follow_validation};
-use super::in_the_way::lost_field;
 use super::rejected_object::RejectedObject;
 use super::suggest::Described;
 use crate::diagnostic::Diagnostic;
@@ -98,8 +97,8 @@ fn diagnostic(subject: &RejectedObject<'_>, cursor: Cursor<'_>, cause: &Cause) -
     } else {
         subject.diagnostic_at_value(&cursor, capped(&message))
     };
-    let lost = || lost_field(subject, &subject.merged(), cause);
-    let hint = hint.or_else(|| cursor.live_only.as_ref().and_then(|path| lost().or_else(|| subject.clash(path))));
+    let of_live_only = |path| subject.lost(path, cause).or_else(|| subject.clash(path));
+    let hint = hint.or_else(|| cursor.live_only.as_ref().and_then(of_live_only));
     match hint {
         Some(hint) => diagnostic.with_hint(hint),
         None if complaint.kind == ComplaintKind::Required && !cursor.missing.is_empty() => {

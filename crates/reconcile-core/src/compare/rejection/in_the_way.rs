@@ -170,15 +170,6 @@ fn is_nulled(cursor: &Cursor<'_>, cause: &Cause) -> bool {
     is_about_null(cause) && cursor.missing.is_empty() && !cursor.here().0.is_null()
 }
 
-/// Advice about a required field that the live object has and that goes with the apply, because the manifest no longer has it.
-pub(super) fn lost_field(subject: &RejectedObject<'_>, merged: &Value, cause: &Cause) -> Option<String> {
-    let is_required = cause.reason == "FieldValueRequired";
-    let path = is_required.then(|| live_only_field(subject, merged, cause))??;
-    let live = follow_validation(Cursor::root(merged, subject.schema), merged, &cause.field);
-    let is_there = live.missing.is_empty() && !live.here().0.is_null();
-    is_there.then(|| subject.lost(&path))
-}
-
 /// The item of the live object that repeats a value of the manifest's items which must be unique.
 fn live_only_duplicate(subject: &RejectedObject<'_>, merged: &Value, cause: &Cause) -> Option<FieldPath> {
     let is_duplicate = cause.reason == "FieldValueDuplicate";
@@ -284,7 +275,10 @@ pub(in crate::compare) fn refused_result(subject: &RejectedObject<'_>, status: &
         let named = found(live_only_field).or_else(|| found(live_only_sibling));
         named.or_else(|| found(live_only_mention)).and_then(|path| subject.clash(&path))
     };
-    let lost = || status.causes.iter().find_map(|cause| lost_field(subject, &merged, cause));
+    let lost = || {
+        let lost = |cause| live_only_field(subject, &merged, cause).and_then(|path| subject.lost(&path, cause));
+        status.causes.iter().find_map(lost)
+    };
     let nulled = || {
         let is_one = |cause: &Cause| {
             is_nulled(&follow_validation(Cursor::root(&merged, subject.schema), &merged, &cause.field), cause)

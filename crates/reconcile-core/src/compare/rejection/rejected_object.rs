@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 use structured_merge::{FieldPath, FieldSet, TypeRef, fields_of, managed_fields, merge};
 
-use super::cursor::Cursor;
+use super::cursor::{Cursor, follow_validation};
 use crate::compare::secrecy::{Secrecy, refusal_may_quote, texts_may_quote};
 use crate::diagnostic::Diagnostic;
 use crate::live::Target;
@@ -112,10 +112,19 @@ impl<'a> RejectedObject<'a> {
         ))
     }
 
-    /// The advice about a field that the manifest no longer has, and that the object needs.
-    pub(super) fn lost(&self, live_only: &FieldPath) -> String {
+    /// Advice about a required field that the live object has and that goes with the apply, because the manifest no longer has it or what it
+    /// is in.
+    pub(super) fn lost(&self, live_only: &FieldPath, cause: &Cause) -> Option<String> {
+        if cause.reason != "FieldValueRequired" {
+            return None;
+        }
+        let merged = self.merged();
+        let live = follow_validation(Cursor::root(&merged, self.schema), &merged, &cause.field);
         let name = self.named(live_only);
-        format!("the apply removes {name}, which the manifest no longer has: put it back into the manifest")
+        let is_there = live.missing.is_empty() && !live.here().0.is_null();
+        is_there.then(|| {
+            format!("the apply removes {name}, which the manifest no longer has: put it back into the manifest")
+        })
     }
 
     /// A diagnostic at the key of a value, or at the nearest position that the manifest has.

@@ -1,6 +1,7 @@
 //! The parts of an object that may be shown. Annotations of a Secret are checked one by one: other tools keep copies of it there.
 
 pub(crate) mod paths;
+pub(crate) mod readiness;
 pub(crate) mod redact;
 pub(crate) mod versions;
 

@@ -104,7 +104,7 @@ fn in_parts(report: &Report, parts: &[(Option<Part>, Vec<ObjectReport>)], view: 
     text
 }
 
-/// What belongs to no object, and comes from the change of the manifests or the flags.
+/// Lines about what belongs to no object, and comes from the change of the manifests or the flags.
 fn changed_lines(report: &Report, view: &View) -> Styled {
     let mut text = dropped_lines(report, view);
     text.append(parent_text(report, view));

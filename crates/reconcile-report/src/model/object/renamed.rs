@@ -24,7 +24,7 @@ pub struct Renaming {
     pub former: ObjectKey,
 }
 
-/// The objects that may be the former ones of new objects of a shard, as far as other shards have what tells of them.
+/// The objects that may be the former ones of new objects of a shard, as far as other shards have what names them.
 #[derive(Debug, Default)]
 pub struct RenamingsElsewhere {
     /// Those that the apply set deletes, each with a new object.

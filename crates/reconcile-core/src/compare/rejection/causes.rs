@@ -108,8 +108,8 @@ fn diagnostic(subject: &RejectedObject<'_>, cursor: Cursor<'_>, cause: &Cause) -
     }
 }
 
-/// Returns true if the server has found null where the manifest has an empty map or list, or nothing of what the live object has: a value from which an apply removes the last
-/// entries (structured-merge-diff `typed/remove.go`).
+/// Returns true if the server has found null where the manifest has an empty map or list, or nothing of what the live object has: a value
+/// from which an apply removes the last entries (structured-merge-diff `typed/remove.go`).
 fn is_emptied(cursor: &Cursor<'_>, cause: &Cause) -> bool {
     let is_empty = match cursor.here().0 {
         Value::Object(map) => map.is_empty(),
@@ -253,7 +253,7 @@ impl Complaint {
         {
             detail = before.to_owned();
         }
-        Self { kind, value, detail: without_pattern(without_dump(&detail)) }
+        Self { kind, value, detail: without_pattern(without_difference(&detail)) }
     }
 
     /// Narrows a map to the entry that the complaint means: a cause names `metadata.labels`, and its value is the key or value of the
@@ -306,7 +306,7 @@ fn is_go(text: &str) -> bool {
 }
 
 /// Removes the difference of two Go values that follows on lines of its own (`k8s.io/kubernetes` `pkg/apis/core/validation`).
-fn without_dump(detail: &str) -> &str {
+fn without_difference(detail: &str) -> &str {
     let is_dump = |(at, _): &(usize, &str)| {
         let rest = detail.get(*at..).unwrap_or_default().trim_start();
         rest.starts_with("@@ ") || rest.starts_with("core.")

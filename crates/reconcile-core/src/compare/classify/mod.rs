@@ -6,7 +6,7 @@ pub(crate) mod conflicts;
 pub(crate) mod only;
 
 use std::borrow::Cow;
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeSet;
 
 use serde_json::Value;
@@ -48,6 +48,8 @@ pub(crate) struct Classifier<'a> {
     /// True if the server cannot write the records of owners now, so that there may be changes which they lack.
     is_frozen: bool,
     parts: OnceCell<OthersParts>,
+    /// The manifest as it is sent, with the indices of its lists.
+    manifest: RefCell<Lookup<'a>>,
 }
 
 impl<'a> Classifier<'a> {
@@ -80,6 +82,7 @@ impl<'a> Classifier<'a> {
             ours_after: with_string_data(&target.key.gvk, after.our_fields(), &[]),
             is_frozen: prediction.rewrites_records || context.has_old_records,
             parts: OnceCell::new(),
+            manifest: Lookup::of(live.sent(target)).into(),
         }
     }
 
@@ -205,7 +208,7 @@ impl<'a> Classifier<'a> {
 
     /// Returns true if the manifest has a value at a path that is no empty map or list, which goes with the last of its entries.
     fn is_in_manifest(&self, path: &FieldPath) -> bool {
-        match Lookup::of(self.live.sent(self.context.target)).value(path) {
+        match self.manifest.borrow_mut().value(path) {
             None | Some(Value::Null) => false,
             Some(Value::Object(map)) => !map.is_empty(),
             Some(Value::Array(items)) => !items.is_empty(),

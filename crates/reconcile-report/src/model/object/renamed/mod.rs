@@ -1,0 +1,274 @@
+//! ConfigMaps and Secrets with a hash of their content in their name, as kustomize generates them: a change of the content is a new object and
+//! the deletion of the former one. Both are one object to the reader.
+
+mod references;
+mod renaming;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use reconcile_core::compare::{
+    Action, Class, Decision, FieldChange, LeftDifference, ObjectDiff, Redactor, Secrecy, Side, Versions,
+};
+use reconcile_core::live::Target;
+use reconcile_core::object::generated::Generated;
+use reconcile_core::pass::Outcome;
+use serde_json::Value;
+use structured_merge::{FieldPath, ObjectKey, ObjectMeta as _, Op};
+
+use super::ObjectReport;
+use references::{Renames, follow};
+use renaming::is_plain_deletion;
+pub use renaming::{Renaming, RenamingsElsewhere, created, renamings};
+
+/// A former object that was read, and compared with the manifest of the new one.
+pub struct FormerObject {
+    /// The object, as if it were to be deleted, with its times and the ignore rules that cover a field of it.
+    object: ObjectReport,
+    /// The differences that were found between the manifest and it.
+    changes: Vec<FieldChange>,
+}
+
+impl FormerObject {
+    /// A live object, and the decision about it as if it had the manifest of the new one, under its own name.
+    pub fn new(former: &Target, mut live: Value, decision: &Decision, redactor: &Redactor) -> Self {
+        let key = &former.key;
+        if let Some(Value::Object(metadata)) = live.get_mut("metadata") {
+            metadata.remove("managedFields");
+        }
+        let secrecy = Secrecy::of(&key.gvk, None, Some(&live));
+        let live = redactor.value(&secrecy, &FieldPath::root(), &live);
+        let mut object = ObjectReport::unwanted(key, ObjectDiff::delete(live, Side::Manifest, String::new()));
+        object.details.rules.clone_from(&decision.rules);
+        object.details.times = decision.times();
+        Self { object, changes: decision.diff.changes.clone() }
+    }
+}
+
+/// Shows each new object with a generated name and the former one as one object under a new name: the newest that is deleted, or else that
+/// of `formers`, which stay. A deletion that still has to be allowed, or that cannot be done, stays on its own, and so do both if they are
+/// not done alike.
+pub(crate) fn paired(mut objects: Vec<ObjectReport>, formers: &[FormerObject]) -> Vec<ObjectReport> {
+    take_rules(&mut objects, formers);
+    let mut renames = Renames::new();
+    // The report of a shard has some already, of which another shard deletes the former one.
+    let mut known = BTreeMap::new();
+    for object in objects.iter().filter(|object| object.diff.action == Action::Update) {
+        if let Some(former) = object.former() {
+            renames.insert((former.namespace.clone(), former.name.clone()), object.key.clone());
+            if Generated::of(&former) == Generated::of(&object.key) {
+                known.insert(former, object.key.clone());
+            }
+        }
+    }
+    let mut gone = BTreeSet::new();
+    let mut deletions = BTreeMap::new();
+    let mut former: BTreeMap<_, Vec<usize>> = BTreeMap::new();
+    for (at, object) in objects.iter().enumerate().filter(|(_, object)| is_plain_deletion(object)) {
+        if let Some(new) = known.remove(&object.key) {
+            gone.insert(at);
+            deletions.insert(new, object.diff.deletion.clone());
+        } else {
+            former.entry(Generated::of(&object.key)).or_default().push(at);
+        }
+    }
+    if !deletions.is_empty() {
+        for object in &mut objects {
+            if let Some(deletion) = deletions.remove(&object.key) {
+                object.diff.deletion = deletion;
+            }
+        }
+    }
+    let mut staying: BTreeMap<Generated, &ObjectReport> = BTreeMap::new();
+    let mut compared: BTreeMap<&ObjectKey, &FormerObject> = BTreeMap::new();
+    for former @ FormerObject { object, .. } in formers {
+        compared.insert(&object.key, former);
+        let stays = !objects.iter().any(|other| other.key == object.key);
+        if let Some(generated) = Generated::of(&object.key).filter(|_| stays) {
+            staying.entry(generated).or_insert(object);
+        }
+    }
+    for at in 0..objects.len() {
+        let Some(new) = objects.get(at).filter(|object| object.diff.action == Action::Create) else { continue };
+        let Some(generated) = Generated::of(&new.key) else { continue };
+        let places = former.remove(&Some(generated.clone())).unwrap_or_default();
+        let created = |at: &usize| objects.get(*at).and_then(live).and_then(created_at).map(ToOwned::to_owned);
+        let newest = places.iter().max_by_key(|at| created(at)).copied();
+        let staying = || staying.get(&generated).copied();
+        let Some(old) = newest.and_then(|at| objects.get(at)).or_else(staying) else { continue };
+        let is_alike = match new.run.outcome {
+            None => old.run.outcome.is_none(),
+            Some(outcome) => outcome == Outcome::Created && (newest.is_none() || old.run.outcome.is_some()),
+        };
+        let compared = compared.get(&old.key).copied();
+        if let Some(renamed) = renamed(new, old, compared).filter(|_| is_alike) {
+            gone.extend(newest);
+            renames.insert((renamed.key.namespace.clone(), old.key.name.clone()), renamed.key.clone());
+            if let Some(slot) = objects.get_mut(at) {
+                *slot = renamed;
+            }
+        }
+    }
+    gone.extend(left_as_one(&mut objects));
+    if !renames.is_empty() {
+        for object in &mut objects {
+            follow(object, &renames);
+        }
+    }
+    let mut at = 0_usize..;
+    objects.retain(|_| !at.next().is_some_and(|at| gone.contains(&at)));
+    objects
+}
+
+/// Gives the new objects the ignore rules that cover fields of the former ones.
+fn take_rules(objects: &mut [ObjectReport], formers: &[FormerObject]) {
+    let rules = formers.iter().map(|former| (Generated::of(&former.object.key), &former.object.details.rules));
+    let rules: BTreeMap<Option<Generated>, _> = rules.filter(|(_, rules)| !rules.is_empty()).collect();
+    if rules.is_empty() {
+        return;
+    }
+    for object in objects.iter_mut().filter(|object| object.source.is_some()) {
+        if let Some(rules) = Generated::of(&object.key).and_then(|generated| rules.get(&Some(generated))) {
+            object.details.rules.extend(*rules);
+        }
+    }
+}
+
+/// Shows a new object that is left, and the only former one that is left with it, as one object whose new name is left. Returns the
+/// places of the former ones.
+fn left_as_one(objects: &mut [ObjectReport]) -> Vec<usize> {
+    let mut former: BTreeMap<Option<Generated>, Vec<(usize, String)>> = BTreeMap::new();
+    for (at, object) in objects.iter().enumerate().filter(|(_, object)| is_left(object, Class::Pruned)) {
+        former.entry(Generated::of(&object.key)).or_default().push((at, object.key.name.clone()));
+    }
+    let mut gone = Vec::new();
+    for object in objects.iter_mut().filter(|object| is_left(object, Class::Missing)) {
+        let Some(generated) = Generated::of(&object.key) else { continue };
+        if let Some([(at, name)]) = former.remove(&Some(generated)).as_deref() {
+            gone.push(*at);
+            object.renamed_from = Some(name.clone());
+            let path = FieldPath::root();
+            object.diff.left = vec![LeftDifference { path, class: Class::Pending, side: Side::Manifest }];
+        }
+    }
+    gone
+}
+
+/// Returns true if the run leaves an object that is missing, or to be deleted.
+fn is_left(object: &ObjectReport, class: Class) -> bool {
+    object.diff.action == Action::None
+        && object.is_left_whole()
+        && object.diff.left.iter().all(|left| left.class == class)
+}
+
+/// The live object of a deletion.
+fn live(object: &ObjectReport) -> Option<&Value> {
+    object.diff.changes.first()?.live.as_deref()
+}
+
+fn created_at(object: &Value) -> Option<&str> {
+    object.metadata("creationTimestamp")?.as_str()
+}
+
+/// The new object with the differences from the old one, which `compared` tells more about. If their content is the same, as after a pull of
+/// all that differed, the name is the difference.
+fn renamed(new: &ObjectReport, old: &ObjectReport, compared: Option<&FormerObject>) -> Option<ObjectReport> {
+    let desired = new.diff.changes.first()?.desired.as_ref()?;
+    let live = live(old)?;
+    let mut changes = changes(live, desired);
+    let is_known = new.is_known() && old.is_known();
+    for change in &mut changes {
+        // Other classes tell of owners, also of the object as a whole.
+        let says_side = |found: &&FieldChange| found.is_drift() || found.class == Class::Unmanaged;
+        // In the reports of two shards, nothing tells which side changed.
+        let compared = compared.iter().flat_map(|compared| &compared.changes).filter(says_side);
+        let above = compared.filter(|found| found.path.is_prefix_of(&change.path));
+        explain(change, above.max_by_key(|found| found.path.elements().len()));
+    }
+    if changes.is_empty() {
+        let name = FieldPath::of(&["metadata", "name"]);
+        changes.push(FieldChange::within(&name, Op::Change, live.metadata("name"), desired.metadata("name")));
+    }
+    for change in &mut changes {
+        change.known = is_known;
+    }
+    let mut object = new.clone();
+    if let Some(compared) = compared {
+        object.details.times = compared.object.details.times;
+    }
+    object.renamed_from = Some(old.key.name.clone());
+    object.resource_version.clone_from(&old.resource_version);
+    object.diff.deletion.clone_from(&old.diff.deletion);
+    object.diff.action = Action::Update;
+    if object.run.outcome == Some(Outcome::Created) {
+        object.run.outcome = Some(Outcome::Updated);
+    }
+    object.diff.changes = changes;
+    object.diff.find_side();
+    object.diff.notes.versions = Some(Arc::new(Versions::of_redacted(live, desired)));
+    Some(object)
+}
+
+/// Gives a difference the class, side and owners that the comparison found. What others added to the former object is not in the new one,
+/// and nothing refuses to create that.
+fn explain(change: &mut FieldChange, found: Option<&FieldChange>) {
+    change.class = match found.map(|found| found.class) {
+        Some(Class::Conflict) => Class::ChangedByOther,
+        Some(class) => class,
+        None => Class::Unrecorded,
+    };
+    change.side = found.and_then(|found| found.side).or_else(|| Side::of_change(change.class, change.op));
+    let Some(found) = found else { return };
+    change.managers.clone_from(&found.managers);
+    if found.path == change.path {
+        change.base.clone_from(&found.base);
+    }
+}
+
+/// The type of a Secret that names none (`pkg/apis/core/v1/defaults.go`, `SetDefaults_Secret`).
+const OPAQUE: &str = "Opaque";
+
+/// The differences of everything that the new object has, but for its name.
+fn changes(live: &Value, desired: &Value) -> Vec<FieldChange> {
+    let mut changes = Vec::new();
+    let mut compare = |path: &[&str], live: Option<&Value>, desired: Option<&Value>| {
+        let op = match (live, desired) {
+            (None, Some(_)) => Op::Add,
+            (Some(_), None) => Op::Remove,
+            (live, desired) if live == desired => return,
+            _ => Op::Change,
+        };
+        changes.push(FieldChange::within(&FieldPath::of(path), op, live, desired));
+    };
+    let opaque = Value::from(OPAQUE);
+    let default = live.get("type").map(|_| &opaque);
+    compare(&["type"], live.get("type"), desired.get("type").filter(|text| **text != "").or(default));
+    let immutable = |object: &Value| object.get("immutable").filter(|value| **value != false).cloned();
+    compare(&["immutable"], immutable(live).as_ref(), immutable(desired).as_ref());
+    for field in ["data", "binaryData"] {
+        let of =
+            |object: &Value, field: &str| object.get(field).and_then(Value::as_object).cloned().unwrap_or_default();
+        let live = of(live, field);
+        let mut desired_data = of(desired, field);
+        if field == "data" {
+            // The server keeps it there. What is equal has the same number.
+            desired_data.extend(of(desired, "stringData"));
+        }
+        let desired = desired_data;
+        let keys: BTreeSet<&String> = live.keys().chain(desired.keys()).collect();
+        for key in keys {
+            compare(&[field, key], live.get(key), desired.get(key));
+        }
+    }
+    for field in ["labels", "annotations"] {
+        let of = |object: &Value| object.metadata(field).and_then(Value::as_object).cloned().unwrap_or_default();
+        let live = of(live);
+        for (key, value) in &of(desired) {
+            compare(&["metadata", field, key], live.get(key), Some(value));
+        }
+    }
+    changes
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,15 +1,21 @@
 //! The readiness of live objects by rules of the configuration, which see no secret values.
 
-use kstatus::Readiness;
+use kstatus::{Readiness, ReadinessState};
 use serde_json::Value;
 
 use super::Secrecy;
 use super::redact::{Redactor, holds_redacted, withheld};
 use crate::rules::ReadinessRule;
 
-/// The readiness of a live object by a rule. Its expressions see no secret values: a proposed rule could tell them bit by bit.
+/// The readiness of a live object by a rule. Its expressions see no secret values: a proposed rule could tell them bit by bit. The message
+/// says so while the object is not ready, as a rule that needs such a value waits for ever.
 pub fn readiness_by(rule: &ReadinessRule, secrecy: &Secrecy<'_>, object: &Value) -> Readiness {
-    rule.readiness(&visible(secrecy, object))
+    let seen = visible(secrecy, object);
+    let mut readiness = rule.readiness(&seen);
+    if readiness.state == ReadinessState::InProgress && holds_redacted(&seen) {
+        readiness.message.push_str(" (readiness rules do not see secret values)");
+    }
+    readiness
 }
 
 /// The parts of a condition that are words of its controller, and no values.
@@ -37,7 +43,6 @@ fn visible(secrecy: &Secrecy<'_>, object: &Value) -> Value {
 #[cfg(test)]
 mod tests {
     use bounded_cel::Condition;
-    use kstatus::ReadinessState;
     use serde_json::json;
     use structured_merge::{GroupVersionKind, LAST_APPLIED};
 
@@ -79,6 +84,7 @@ mod tests {
         {
             let message = said(quoting).message;
             assert!(!message.contains("aHVu") && !message.contains("hunter2"), "{message}");
+            assert!(message.ends_with(" (readiness rules do not see secret values)"), "{message}");
         }
         for open in [
             "has(data.password) && !has(data.user)",

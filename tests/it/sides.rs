@@ -75,6 +75,59 @@ fn classes(run: &Run, kind: &str, name: &str) -> BTreeMap<String, String> {
     changes.iter().map(|change| (text(&change["path"]), text(&change["class"]))).collect()
 }
 
+const EMPTY: &str = "
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: $NS}
+spec:
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      containers:
+      - {name: web, image: 'shop/web:1'}
+      - {name: log, image: 'shop/log:1', env: [{name: EMPTY, value: ''}, {name: A, value: '1'}]}
+";
+
+/// The server does not store the empty value of a variable, and does not forget our claim on it either.
+#[test]
+fn what_is_gone_with_an_empty_value_is_no_change_of_the_manifests() {
+    let log = "spec.template.spec.containers[name=log]";
+    let containers = "/spec/template/spec/containers";
+    for (removed, path) in
+        [("/1", log), ("/1/env", &format!("{log}.env")), ("/1/env/0", &format!("{log}.env[name=EMPTY]"))]
+    {
+        let ws = Workspace::new();
+        ws.write("web.yaml", &ws.fill_in(EMPTY));
+        ws.reconcile(["apply", "-f", "."]).exits_with(0);
+        let patch = json!([{"op": "remove", "path": format!("{containers}{removed}")}]).to_string();
+        ws.kubectl(["patch", "deployment/web", "--type=json", "-p", &patch]).exits_with(0);
+        for evidence in ["--evidence=auto", "--evidence=read-only"] {
+            let diff = ws.reconcile(["diff", "-f", ".", evidence, "--fail-on=cluster,either"]).exits_with(1);
+            assert_eq!(
+                classes(&diff, "Deployment", "web"),
+                [(path.to_owned(), "absent".to_owned())].into(),
+                "{evidence}"
+            );
+        }
+        ws.reconcile(["apply", "-f", "."]).exits_with(0);
+        ws.reconcile(["diff", "-f", "."]).exits_with(0);
+    }
+}
+
+/// A claim on a value that is stored says that it was never there.
+#[test]
+fn a_value_in_the_place_of_an_empty_one_is_a_change_of_the_manifests() {
+    let ws = Workspace::new();
+    ws.write("web.yaml", &ws.fill_in(EMPTY));
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    ws.write("web.yaml", &ws.fill_in(EMPTY).replaced("value: ''", "value: now"));
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
+    let path = "spec.template.spec.containers[name=log].env[name=EMPTY].value";
+    assert_eq!(classes(&diff, "Deployment", "web"), [(path.to_owned(), "pending".to_owned())].into());
+    ws.reconcile(["diff", "-f", ".", "--fail-on=cluster,either"]).exits_with(0);
+}
+
 const PROBED: &str = "
 apiVersion: apps/v1
 kind: Deployment

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::Value;
+
 use crate::object::{FieldPath, FieldSet, ManagedFieldsEntry, PathElement};
-use crate::schema::{Shape, TypeRef};
+use crate::schema::{Shape, TypeRef, fields_of};
 
 /// Largest number of managers that are named for one field; the latest are named. The API server merges updates of more
 /// than ten managers into one entry (`managedfields/internal/capmanagers.go`); appliers are not bounded.
@@ -33,6 +35,29 @@ pub fn claim_strength(mut set: &FieldSet, path: &FieldPath, mut schema: TypeRef<
         }
     }
     ClaimStrength::Own
+}
+
+/// Returns true if a set claims a value that the object lacks, or a part of it that would be stored. When a value is removed, the server
+/// takes it out of every set (structured-merge-diff `merge/update.go`), but a claim stays on what it does not store, such as the empty
+/// value of an environment variable: such a claim does not say that nobody has removed what is around it. `value` is the one to add, as it
+/// would be stored, and `schema` its type.
+pub fn claims_stored(set: &FieldSet, path: &FieldPath, value: &Value, schema: TypeRef<'_>) -> bool {
+    // Without claims at the path, one above it includes the value.
+    let Some(below) = set.below(path) else { return true };
+    let is_item = path.elements().last().is_some_and(is_item);
+    set.contains(path) || !is_item && has_stored(below, &fields_of(value, schema))
+}
+
+fn has_stored(claims: &FieldSet, stored: &FieldSet) -> bool {
+    claims.nodes().any(|(element, is_claimed, below)| {
+        let Some((is_stored, stored)) = stored.step(element) else { return false };
+        is_claimed && is_stored || (is_claimed || !is_item(element)) && has_stored(below, stored)
+    })
+}
+
+/// Returns true for an item that a claim on a part of it never goes without, unless the item is removed.
+fn is_item(element: &PathElement) -> bool {
+    matches!(element, PathElement::Key(_))
 }
 
 /// Strength that a claim on a value of this type has for the fields in it.

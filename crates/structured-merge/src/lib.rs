@@ -111,7 +111,7 @@ mod selection;
 mod subset;
 
 pub use changes::{Change, Op, changes};
-pub use claimants::{ClaimStrength, Claimants, claim_strength};
+pub use claimants::{ClaimStrength, Claimants, claim_strength, claims_stored};
 pub use kinds::{
     leave_out_bookkeeping, made_fields, owners_with_string_data, stored_at, with_node_ports, with_string_data,
     with_string_data_folded,

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 use structured_merge::{
     Change, ClaimStrength, Claimants, FieldPath, FieldSet, LastApplied, Lookup, ManagedFieldsEntry, ManagedObject, Op,
-    Ownership, PathElement, TypeRef, claim_strength, fields_last_applied, is_default, owns_last_applied,
+    Ownership, PathElement, TypeRef, claim_strength, claims_stored, fields_last_applied, is_default, owns_last_applied,
     with_string_data,
 };
 
@@ -199,7 +199,7 @@ impl<'a> Classifier<'a> {
             // Nobody put it there, and nobody wants it.
             Op::Remove => Class::Consequence,
             Op::Change | Op::Add if !is_wanted => Class::Consequence,
-            Op::Change | Op::Add if ours == ClaimStrength::Own && !self.is_outdated(change) => Class::Pending,
+            Op::Change | Op::Add if ours == ClaimStrength::Own && self.is_claimed(change) => Class::Pending,
             Op::Add if self.had(path) => Class::Absent,
             Op::Add if applied.is_some() => Class::Pending,
             Op::Change | Op::Add | Op::Move => Class::Unrecorded,
@@ -234,6 +234,14 @@ impl<'a> Classifier<'a> {
     /// also where we own a field that is gone: whatever removes it takes it out of the records.
     fn is_outdated(&self, change: &Change) -> bool {
         self.is_frozen || change.op == Op::Add && self.schema().stores_as_sent()
+    }
+
+    /// Returns true if our claims show that the manifest has changed: nobody has taken an added value out.
+    fn is_claimed(&self, change: &Change) -> bool {
+        let added = change.to.as_ref().filter(|_| change.op == Op::Add);
+        let is_stored =
+            |value| claims_stored(&self.ours_before, &change.path, value, self.schema().at(change.path.elements()));
+        !self.is_outdated(change) && added.is_none_or(is_stored)
     }
 
     /// The parts that other managers own, joined when they are first asked for.

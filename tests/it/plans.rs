@@ -331,6 +331,25 @@ fn only_the_deletions_of_the_plan_are_done() {
     assert_eq!(ws.find("ConfigMap", "late"), None);
 }
 
+/// A deletion that is under way changes the version of its object.
+#[test]
+fn a_plan_is_followed_again_while_its_own_deletion_is_under_way() {
+    let ws = changed();
+    let set = ["--prune", "--applyset=set"];
+    ws.reconcile([&["apply", "-f", "deploy"], &set[..]].concat()).exits_with(0);
+    ws.patch_as("test", "configmap/new", &json!({"metadata": {"finalizers": ["example.com/wait"]}}));
+    fs::remove_file(ws.folder().join("deploy/new.yaml")).unwrap();
+    save(&ws, &set).exits_with(1);
+    for _ in 0..2 {
+        let apply = follow(&ws, &[&set[..], &["--wait", "--timeout=1s"]].concat()).exits_with(4);
+        assert_eq!(apply.object("ConfigMap", "new")["outcome"], "terminating", "{apply}");
+    }
+    let diff = ws.reconcile([&["diff", "-f", "deploy"], &set[..]].concat()).exits_with(1);
+    assert!(diff.stdout.contains("no longer in the manifests, and being deleted already"), "{diff}");
+    ws.patch_as("test", "configmap/new", &json!({"metadata": {"finalizers": null}}));
+    follow(&ws, &set).exits_with(0);
+}
+
 #[test]
 fn a_definition_and_its_objects_are_one_plan() {
     let ws = Workspace::new();

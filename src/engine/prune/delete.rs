@@ -58,6 +58,7 @@ impl PruneEntry {
         match self.decision.reason() {
             None => {
                 let reason = match self.side {
+                    _ if self.member.member.is_terminating() => "no longer in the manifests, and being deleted already",
                     Side::Both => "no longer in the manifests, and changed in the cluster",
                     Side::Manifest | Side::Cluster | Side::Either => "no longer in the manifests",
                 };

@@ -99,7 +99,8 @@ impl Judged {
         }
     }
 
-    /// Keeps members whose deletion was not planned.
+    /// Keeps members whose deletion was not planned. What is being deleted already goes in any case, and its version is another one since the
+    /// plan.
     pub fn keep_to_plan(
         &mut self,
         redactor: &Redactor,
@@ -107,7 +108,7 @@ impl Judged {
         is_planned: &dyn Fn(&ObjectKey, &ObjectDiff) -> bool,
     ) {
         for entry in self.entries.iter_mut().filter(|entry| entry.decision.is_prune()) {
-            if !is_planned(entry.key(), &entry.diff(redactor)) {
+            if !entry.member.member.is_terminating() && !is_planned(entry.key(), &entry.diff(redactor)) {
                 self.desired.keep(entry.key());
                 let result = entry.result.insert(unplanned());
                 events.receive(Event::Revised(&entry.member.member.key, result));

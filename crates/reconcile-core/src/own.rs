@@ -84,7 +84,6 @@ impl Recipient<'_> {
         let stored = with_string_data(gvk, fields.clone(), &[]);
         let differing: Vec<&FieldChange> =
             differences.iter().filter(|change| is_of_manifest(change, &stored)).collect();
-        let mut values = Lookup::of(&live.current.object);
         let is_left_out = |path: &FieldPath| {
             let is_leaf = fields.below(path).is_none_or(FieldSet::is_empty);
             let is_ignored = live.ignores(path) || is_leaf && live.ignored.contains_at_or_below(path);
@@ -96,7 +95,8 @@ impl Recipient<'_> {
         let mut equal = FieldSet::new();
         fields.visit(&mut |path, _| {
             let place = stored_at(gvk, path);
-            if values.value(&place).is_some() && !is_left_out(path) && !is_left_out(&place) {
+            // A value that the server does not store, as an empty text, is equal as well, and has owners.
+            if !is_left_out(path) && !is_left_out(&place) {
                 equal.insert(path);
             }
         });
@@ -139,7 +139,7 @@ impl Recipient<'_> {
             let owners: Vec<&ManagedFieldsEntry> = owners.copied().collect();
             let Some(to) = wanted.value(path) else { return };
             let from = values.value(path);
-            let is_accepted = is_accepted(&target.key.gvk, path, to, from);
+            let is_accepted = is_accepted(to, from);
             if owners.is_empty() || !below.is_empty() || !equal.contains(path) || is_accepted {
                 return;
             }
@@ -215,10 +215,10 @@ fn is_of_manifest(change: &FieldChange, fields: &FieldSet) -> bool {
     is_difference && fields.overlaps(&change.path)
 }
 
-/// Returns true if the other managers of a field accept this value over the live one. The server keeps no `stringData`, so that each apply
-/// of it is a change for the others that have applied it.
-pub(crate) fn is_accepted(gvk: &GroupVersionKind, path: &FieldPath, to: &Value, from: Option<&Value>) -> bool {
-    from.map_or_else(|| stored_at(gvk, path) == *path, |from| is_same(to, from))
+/// Returns true if the other managers of a field accept this value over the live one. Each apply of a value that the server does not store,
+/// as an empty text or `stringData`, is a change for the others that have applied it.
+pub(crate) fn is_accepted(to: &Value, from: Option<&Value>) -> bool {
+    from.is_some_and(|from| is_same(to, from))
 }
 
 /// Returns true if two values are the same text, for the server: of numbers, only the value counts.

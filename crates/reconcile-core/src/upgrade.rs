@@ -91,7 +91,7 @@ impl<'a> Upgrade<'a> {
             let owning = |entry: &&&ManagedFieldsEntry| entry.fields.contains_at_or_below(path);
             let owners: Vec<&ManagedFieldsEntry> = others.iter().filter(owning).copied().collect();
             if !owners.is_empty() {
-                let is_changed = !is_accepted(&target.key.gvk, path, to, values.value(path));
+                let is_changed = !is_accepted(to, values.value(path));
                 contested.push(Contested { path: path.clone(), owners, is_changed });
             }
         });

@@ -123,3 +123,35 @@ fn what_kubectl_left_is_released() {
     assert_eq!(owners(&ws, "Deployment", "web", image), ["kubectl-edit Update"]);
     goes_on(&ws, "kubectl", "kustomize-controller", &[]);
 }
+
+/// Claims on what the server does not store are given as well: an apply by the new owner would be refused for them.
+#[test]
+fn what_the_server_does_not_store_is_given() {
+    let ws = Workspace::new();
+    ws.write(
+        "web.yaml",
+        "
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, annotations: {}}
+spec:
+  paused: false
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}, creationTimestamp: null}
+    spec:
+      hostNetwork: false
+      nodeSelector: {}
+      tolerations: []
+      containers: [{name: web, image: 'shop/web:1', stdin: false, env: [{name: A, value: ''}]}]
+",
+    );
+    for (manager, release) in [("old", None), ("helm", Some("old")), ("old", Some("helm"))] {
+        if let Some(release) = release {
+            let flags = ["own", "-f", "web.yaml", "--field-manager", manager, "--release", release];
+            ws.reconcile(flags).exits_with(0);
+            is_settled(&ws, &flags[1..]);
+        }
+        applied_as(&ws, manager, "web.yaml").exits_with(0);
+    }
+}

@@ -551,3 +551,16 @@ fn what_is_left_is_not_dropped_by_the_server() {
     assert!(apply.stdout.contains(left), "{apply}");
     assert_eq!(ws.get("service", "s"), before, "{apply}");
 }
+
+/// A new object that is left is not tried, so that its mistakes do not matter.
+#[test]
+fn a_mistake_in_an_object_that_is_left_fails_nothing() {
+    let ws = moved();
+    ws.write("new/mistake.yaml", "{apiVersion: v1, kind: Service, metadata: {name: wrong}, spec: {portz: 1}}");
+    let diff = run(&ws, "diff", &BOTH).exits_with(1);
+    assert_eq!(left(&diff, "Service", "wrong"), [" missing manifest"], "{diff}");
+    run(&ws, "apply", &[&BOTH[..], &["--dry-run"]].concat()).exits_with(1);
+    run(&ws, "apply", &BOTH).exits_with(0);
+    run(&ws, "diff", &BOTH).exits_with(0);
+    run(&ws, "diff", &["-f", "new", "--base", "old", "--only", "manifest"]).exits_with(4);
+}

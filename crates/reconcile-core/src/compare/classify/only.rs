@@ -105,12 +105,17 @@ impl Chosen {
         removed.any(|change| above(change).is_some_and(|above| added.contains(&above)))
     }
 
+    /// Returns true if the pass creates an object that does not exist.
+    pub(crate) fn creates(&self, target: &Target) -> bool {
+        self.has(&on_side_of_base(FieldChange::missing(Value::Null), target), Action::Create)
+    }
+
     /// Turns the result of a comparison into that of the pass. `left` are the differences that it was compared without.
     pub(crate) fn settle(&self, diff: &mut ObjectDiff, target: &Target, live: Option<&Value>, left: &[FieldChange]) {
         match diff.action {
             Action::Create => {
-                let Some(mut change) = diff.changes.first().cloned() else { return };
-                change.side = target.base.get().map(BaseObject::state).map(Side::of_missing).or(change.side);
+                let Some(change) = diff.changes.first().cloned() else { return };
+                let change = on_side_of_base(change, target);
                 if !self.has(&change, Action::Create) {
                     *diff = ObjectDiff::leaving(diff.evidence, &change);
                 }
@@ -155,6 +160,12 @@ impl Chosen {
         diff.notes.versions = None;
         diff.notes.reason = None;
     }
+}
+
+/// A missing object on the side that its base shows, if there is one.
+fn on_side_of_base(missing: FieldChange, target: &Target) -> FieldChange {
+    let side = target.base.get().map(BaseObject::state).map(Side::of_missing);
+    FieldChange { side: side.or(missing.side), ..missing }
 }
 
 /// The result for an object of which the API changes what is chosen only together with what is left; `reason` is what the server says to the

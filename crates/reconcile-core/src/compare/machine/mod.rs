@@ -401,6 +401,13 @@ impl<'a> ComparisonMachine<'a> {
             _ => None,
         };
         let (context, result) = by_coming_merge(context, result, &left);
+        let result = match (&context.policy.only, result) {
+            // Nobody tries to create it, so that its mistakes do not matter.
+            (Some(chosen), ComparisonResult::Refused { live: None, .. }) if !chosen.creates(context.target) => {
+                ComparisonResult::Missing(Evidence::Local)
+            }
+            (_, result) => result,
+        };
         let mut decision = decide(context, result, redactor);
         if let Some(chosen) = &context.policy.only {
             let left_paths = || left.iter().map(|change| &change.path);

@@ -291,3 +291,18 @@ fn what_the_manifest_took_over_is_no_longer_added_by_hand() {
     assert_eq!(added.len(), 1, "{added:?}");
     assert!(added.iter().all(|added| added.contains("failureThreshold")), "{added:?}");
 }
+
+/// The server sets each of the two names of an account by the other one, and records both as set by hand.
+#[test]
+fn an_account_that_somebody_sets_is_one_addition() {
+    let ws = Workspace::new();
+    ws.write("web.yaml", WEB);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    ws.kubectl(["set", "serviceaccount", "deployment/web", "mine"]).exits_with(0);
+    ws.reconcile(["diff", "-f", ".", "--fail-on", "manual"]).exits_with(1);
+    let (added, _) = additions(&ws, "Deployment", 1);
+    assert_eq!(added, BTreeSet::from([r#""spec.template.spec.serviceAccountName" "mine""#.to_owned()]));
+    ws.reconcile(["apply", "-f", ".", "--remove-added"]).exits_with(0);
+    let pod = &ws.get("Deployment", "web")["spec"]["template"]["spec"];
+    assert!(pod.get("serviceAccountName").is_none() && pod.get("serviceAccount").is_none(), "{pod}");
+}

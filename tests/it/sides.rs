@@ -362,3 +362,67 @@ fn a_default_of_client_side_apply_that_goes_with_another_field_is_a_consequence(
     let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
     assert_eq!(classes(&diff, "Deployment", "web")["spec.strategy.rollingUpdate"], "changedByOther", "{diff}");
 }
+
+/// The server sets the account again by its deprecated name, and keeps the address of a Service: no manager owns them any more.
+#[test]
+fn what_the_manifest_drops_and_the_server_keeps_is_named_once() {
+    let pod =
+        "{containers: [{name: web, image: 'shop/web:1'}], terminationGracePeriodSeconds: 30, serviceAccountName: mine}";
+    let objects = format!(
+        "
+apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: web}}
+spec: {{selector: {{matchLabels: {{app: web}}}}, template: {{metadata: {{labels: {{app: web}}}}, spec: {pod}}}}}
+---
+apiVersion: v1
+kind: Service
+metadata: {{name: web}}
+spec: {{clusterIP: None, sessionAffinity: None, selector: {{app: web}}, ports: [{{port: 80, protocol: TCP}}]}}
+"
+    );
+    let ws = Workspace::new();
+    ws.write("web.yaml", &objects);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    let fewer = objects
+        .replaced(", terminationGracePeriodSeconds: 30, serviceAccountName: mine", "")
+        .replaced("clusterIP: None, sessionAffinity: None, ", "")
+        .replaced(", protocol: TCP", "");
+    ws.write("web.yaml", &fewer);
+    let why = "is no longer in the manifest and stays: no manager owns it, so that an apply does not remove it";
+    for command in ["diff", "apply"] {
+        let run = ws.reconcile([command, "-f", "."]).exits_with(0);
+        for (kind, path) in [("Deployment", "spec.template.spec.serviceAccountName"), ("Service", "spec.clusterIP")] {
+            let warnings = &run.object(kind, "web")["warnings"];
+            assert_eq!(*warnings, json!([format!("`{path}` {why}")]), "{run}");
+        }
+    }
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(0);
+    assert!(!diff.stdout.contains("no longer") && !diff.stderr.contains("no longer"), "{diff}");
+}
+
+/// The server sets `allocateLoadBalancerNodePorts` with the type that somebody chose, and takes it out with that type.
+#[test]
+fn a_default_of_a_hand_edit_goes_with_it() {
+    let service = |kind: &str| {
+        format!(
+            "{{apiVersion: v1, kind: Service, metadata: {{name: web}}, spec: {{type: {kind}, selector: {{app: web}}, ports: [{{port: 80}}]}}}}"
+        )
+    };
+    let ws = Workspace::new();
+    ws.write("old/web.yaml", &service("NodePort"));
+    ws.write("new/web.yaml", &service("ClusterIP"));
+    ws.reconcile(["apply", "-f", "old"]).exits_with(0);
+    ws.kubectl(["patch", "service/web", "-p", r#"{"spec": {"type": "LoadBalancer"}}"#]).exits_with(0);
+    let path = "spec.allocateLoadBalancerNodePorts";
+    for flags in [&["-f", "old"][..], &["-f", "new", "--base", "old"]] {
+        let diff = ws.reconcile([&["diff"], flags].concat()).exits_with(1);
+        assert_eq!(classes(&diff, "Service", "web")[path], "consequence", "{diff}");
+    }
+    ws.reconcile(["pull", "-f", "old"]).exits_with(0);
+    let manifest = std::fs::read_to_string(ws.folder().join("old/web.yaml")).expect("a manifest");
+    assert!(manifest.contains("type: LoadBalancer") && !manifest.contains("allocate"), "{manifest}");
+    ws.reconcile(["diff", "-f", "old"]).exits_with(0);
+    ws.reconcile(["apply", "-f", "new", "--base", "old"]).exits_with(0);
+    ws.reconcile(["diff", "-f", "new"]).exits_with(0);
+}

@@ -307,3 +307,19 @@ fn what_we_applied_ourselves_is_no_change_of_the_cluster_if_the_base_lacks_the_o
         .collect();
     assert_eq!(json!(sides), json!([["data.ours", "manifest"], ["data.theirs", "both"]]), "{diff}");
 }
+
+/// Without a record of owners, an apply removes nothing.
+#[test]
+fn what_the_manifest_drops_stays_without_a_record_and_is_named() {
+    let ws = Workspace::new();
+    ws.write("old/map.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: it}, data: {a: '1', drop: d}}");
+    ws.write("new/map.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: it}, data: {a: '1'}}");
+    ws.reconcile(["apply", "-f", "old"]).exits_with(0);
+    let patch = r#"[{"op": "replace", "path": "/metadata/managedFields", "value": [{}]}]"#;
+    ws.kubectl(["patch", "configmap/it", "--type=json", "-p", patch]).exits_with(0);
+    for command in ["diff", "apply"] {
+        let run = ws.reconcile([command, "-f", "new", "--base", "old"]).exits_with(0);
+        let warnings = run.object("ConfigMap", "it")["warnings"].to_string();
+        assert!(warnings.contains("`data.drop` is no longer in the manifest and stays: no manager owns it"), "{run}");
+    }
+}

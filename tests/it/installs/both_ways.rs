@@ -15,8 +15,6 @@ use crate::generated::Rng;
 
 /// Part of the drifts that is pulled, if it can be.
 const PULLED_PERCENT: usize = 60;
-/// The ends of the paths of pulled drifts that `apply` ends.
-const NOT_STORED: [&str; 2] = [".env[name=EMPTY]", ".env[name=EMPTY].value"];
 /// The refusals that are right here; these drifts are healed by `apply`.
 const REFUSALS: [&str; 2] = [
     "secret values are not written into manifests",
@@ -38,10 +36,7 @@ pub fn end_both_ways(ws: &Workspace, wanted: &[Wanted], rng: &mut Rng, figures: 
         let is_left = |change: &&Value| change["class"] == "pending";
         let left: Vec<&Value> = object["changes"].as_array().into_iter().flatten().filter(is_left).collect();
         if pulled.contains(&id) && !left.is_empty() {
-            figures.check(left.iter().all(|change| is_not_stored(change)), || {
-                format!("{id} was pulled, and differs still: {left:?}")
-            });
-            pulled.retain(|other| *other != id);
+            figures.check(false, || format!("{id} was pulled, and differs still: {left:?}"));
         }
         let drifts = drifts.iter().any(|drift| drift.object == id) && !pulled.contains(&id);
         let action = object["action"].as_str().unwrap_or_default();
@@ -61,13 +56,6 @@ pub fn end_both_ways(ws: &Workspace, wanted: &[Wanted], rng: &mut Rng, figures: 
     }
     figures.pulled = taken.len();
     figures.applied = drifts.len() - taken.len();
-}
-
-/// Returns true for a field of which the server forgets no claim although it does not store it, as `value: ""`: it seems to be new in the
-/// manifest.
-fn is_not_stored(change: &Value) -> bool {
-    let path = change["path"].as_str().unwrap_or_default();
-    NOT_STORED.iter().any(|place| path.ends_with(place))
 }
 
 /// Takes the names of templates out of the manifests: somebody has committed what Helm rendered.

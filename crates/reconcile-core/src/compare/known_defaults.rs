@@ -3,6 +3,9 @@
 use serde_json::{Map, Value, json};
 use structured_merge::{TypeRef, is_default};
 
+/// The service account of a Pod.
+const ACCOUNT: &str = "serviceAccountName";
+
 /// Returns true if the server gives a field this value where a manifest has none. `siblings` are the fields of the same map, as far as
 /// they are known.
 ///
@@ -11,9 +14,9 @@ use structured_merge::{TypeRef, is_default};
 /// template of a custom resource the server sets only what the definition says. A default that is missing here is pulled into the manifest,
 /// where it changes nothing, and counts as added by whom the record names.
 pub(crate) fn is_known_default(value: &Value, name: &str, siblings: &Map<String, Value>, schema: TypeRef<'_>) -> bool {
-    if is_default(value, name, schema)
-        || schema.default_of_empty(name, |name| siblings.get(name)).as_ref() == Some(value)
-    {
+    // Each of the two names of an account sets the other one. Whoever sets an account sets this one, and the deprecated one follows.
+    let of_siblings = || schema.default_of_empty(name, |name| siblings.get(name)).filter(|_| name != ACCOUNT);
+    if is_default(value, name, schema) || of_siblings().as_ref() == Some(value) {
         return true;
     }
     let default = match name {

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeSet;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use structured_merge::{
     Change, ClaimStrength, Claimants, FieldPath, FieldSet, LastApplied, Lookup, ManagedFieldsEntry, ManagedObject, Op,
     Ownership, PathElement, TypeRef, claim_strength, claims_stored, fields_last_applied, is_default, owns_last_applied,
@@ -18,6 +18,7 @@ use structured_merge::{
 
 use crate::compare::additions::{CLIENT_SIDE_APPLY, usual_defaults};
 use crate::compare::diff::{Class, FieldChange, Side};
+use crate::compare::known_defaults::is_known_default;
 use crate::compare::live_object::LiveObject;
 use crate::compare::policy::Policy;
 use crate::compare::prediction::{CompareContext, Prediction};
@@ -179,6 +180,14 @@ impl<'a> Classifier<'a> {
         let (theirs, owners) = self.claimants.best(path, self.schema());
         let has_foreign_part = || theirs == ClaimStrength::Own && self.parts().has_foreign(path, &self.ours_before);
         match change.op {
+            // Whoever changes a field owns what the server sets with it, and takes out with it.
+            Op::Remove
+                if ours == ClaimStrength::None
+                    && applied.is_none()
+                    && change.from.as_ref().is_some_and(|value| self.may_be_default(path, value, &Map::new())) =>
+            {
+                Class::Consequence
+            }
             Op::Change | Op::Remove if theirs > ours || has_foreign_part() => {
                 // A field that client-side apply left to the server is its own as well. The manifest that it applied is known.
                 let is_default = owners.iter().all(|entry| entry.manager == CLIENT_SIDE_APPLY)
@@ -364,34 +373,60 @@ impl<'a> Classifier<'a> {
         released
     }
 
-    /// A warning about the fields that were applied last, that the manifest no longer has, and that an apply leaves to the managers that own
-    /// them.
-    pub fn kept_by_others(
-        &self,
-        base: &BaseComparison<'_>,
-        live: &mut Lookup<'_>,
-        found: &[FieldChange],
-    ) -> Option<String> {
+    /// Warnings about the fields that were applied last, that the manifest no longer has, and that an apply leaves to the managers that own
+    /// them, or without an owner.
+    pub fn kept(&self, base: &BaseComparison<'_>, live: &mut Lookup<'_>, found: &[FieldChange]) -> Vec<String> {
         let told = found.iter().filter(|change| change.class != Class::Unmanaged || change.is_drift());
         let told: FieldSet = told.map(|change| change.path.clone()).collect();
         let mut managers = BTreeSet::new();
         let mut fields = Vec::new();
-        for path in base.kept(live) {
+        let mut unowned = Vec::new();
+        let kept: Vec<&FieldPath> = base.kept(live).collect();
+        for path in kept.into_iter().filter(|path| !told.overlaps(path) && !self.live.ignores(path)) {
             let (theirs, owners) = self.claimants.best(path, self.schema());
-            if theirs == ClaimStrength::Own && !told.overlaps(path) && !self.live.ignores(path) {
+            let ours = claim_strength(&self.ours_before, path, self.schema());
+            if theirs == ClaimStrength::Own {
                 managers.extend(owners.into_iter().map(|entry| entry.manager.as_str()));
                 fields.push(path);
+            } else if theirs.max(ours) == ClaimStrength::None && !self.has_default(path, live) {
+                unowned.push(path);
             }
         }
-        if fields.is_empty() {
-            return None;
-        }
-        let secrecy = Secrecy::of_target(self.context.target, Some(&self.live.current.object));
+        let owned = self.stay(fields, &format!("owned by {}", listed(managers, NAMED)));
+        owned.into_iter().chain(self.kept_without_owner(unowned)).collect()
+    }
+
+    /// A warning about fields that the manifest no longer has and that stay, because no manager owns them.
+    pub fn kept_without_owner(&self, fields: Vec<&FieldPath>) -> Option<String> {
+        let them = if fields.len() == 1 { "it" } else { "them" };
+        self.stay(fields, &format!("no manager owns {them}, so that an apply does not remove {them}"))
+    }
+
+    fn stay(&self, fields: Vec<&FieldPath>, why: &str) -> Option<String> {
         let stay = match fields.as_slice() {
+            [] => return None,
             [_] => "is no longer in the manifest and stays",
             _ => "are no longer in the manifest and stay",
         };
-        Some(format!("{} {stay}: owned by {}", secrecy.listed(fields), listed(managers, NAMED)))
+        let secrecy = Secrecy::of_target(self.context.target, Some(&self.live.current.object));
+        Some(format!("{} {stay}: {why}", secrecy.listed(fields)))
+    }
+
+    /// Returns true if a live value may be one that the server sets where a manifest has none. `siblings` are the fields beside it, as far as
+    /// they are known.
+    fn may_be_default(&self, path: &FieldPath, value: &Value, siblings: &Map<String, Value>) -> bool {
+        let Some((PathElement::Field(name), above)) = path.elements().split_last() else { return false };
+        let parent = self.schema().at(above);
+        is_known_default(value, name, siblings, parent)
+            || !parent.stores_as_sent() && usual_defaults(name).contains(value)
+    }
+
+    /// Returns true if the live object may have the default of the server at a path.
+    pub fn has_default(&self, path: &FieldPath, live: &mut Lookup<'_>) -> bool {
+        let Some((_, above)) = path.elements().split_last() else { return false };
+        let siblings = live.value(&FieldPath::from(above.to_vec())).and_then(Value::as_object);
+        let value = live.value(path);
+        value.is_some_and(|value| self.may_be_default(path, value, siblings.unwrap_or(&Map::new())))
     }
 
     /// Returns true if an apply takes ownership of fields although no value changes.

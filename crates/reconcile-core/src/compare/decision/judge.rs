@@ -52,7 +52,7 @@ pub fn judge(
         found.extend(overridden(context, live, prediction, &found));
     }
     let mut values = Lookup::of(object);
-    let mut warnings = add_released(&target.key.gvk, live, &classifier, &mut values, &mut found);
+    let mut warnings = add_released(context, live, &classifier, &mut values, &mut found);
     let is_settled = |change: &FieldChange| change.is_drift() || change.class == Class::Released;
     if !found.iter().any(is_settled) && classifier.is_adopting(&prediction.owners) {
         found.push(FieldChange::of_object(Op::Change, Class::Adopted));
@@ -79,7 +79,7 @@ pub fn judge(
         for change in &mut found {
             classifier.settle_by_base(base, change);
         }
-        warnings.extend(classifier.kept_by_others(base, &mut values, &found));
+        warnings.extend(classifier.kept(base, &mut values, &found));
     }
     redact(context, object, prediction, base.as_ref().map(BaseComparison::object), redactor, &mut found);
     let notes = DiffNotes { unmanaged: counted, ..DiffNotes::default() }.into();
@@ -128,20 +128,27 @@ fn differing(
 
 /// Adds the fields that we give up and other managers keep. Returns warnings about the fields that stay without an owner.
 fn add_released(
-    gvk: &GroupVersionKind,
+    context: CompareContext<'_>,
     live: &LiveObject,
     classifier: &Classifier<'_>,
     values: &mut Lookup<'_>,
     found: &mut Vec<FieldChange>,
 ) -> Vec<String> {
+    let gvk = &context.target.key.gvk;
     let mut warnings = Vec::new();
+    let mut kept = Vec::new();
     for change in classifier.released(values, found) {
         match change {
             change if live.ignores(&change.path) => {}
-            change if change.managers.is_empty() => warnings.extend(kept_string_data(gvk, &change.path)),
-            change => found.push(change),
+            change if !change.managers.is_empty() => found.push(change),
+            change => match kept_string_data(gvk, &change.path) {
+                Some(warning) => warnings.push(warning),
+                None if classifier.has_default(&change.path, values) => {}
+                None => kept.push(change.path),
+            },
         }
     }
+    warnings.extend(classifier.kept_without_owner(kept.iter().collect()));
     warnings
 }
 

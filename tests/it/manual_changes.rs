@@ -244,6 +244,45 @@ fn a_field_of_a_controller_that_excludes_one_is_named_and_taken_if_forced() {
     }
 }
 
+/// The server blames the request and the list of references, which the manifest has.
+#[test]
+fn a_limit_below_the_request_and_a_second_controller_go() {
+    let deployment =
+        "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {selector: {matchLabels: {a: b}},
+      template: {metadata: {labels: {a: b}}, spec: {containers: [{name: a, image: 'a:1' RESOURCES}]}}}}";
+    let ws = Workspace::new();
+    ws.write("web.yaml", &deployment.replaced("RESOURCES", ""));
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    ws.kubectl(["set", "resources", "deployment/web", "--limits=memory=64Mi"]).exits_with(0);
+    ws.write("web.yaml", &deployment.replaced("RESOURCES", ", resources: {requests: {memory: 128Mi}}"));
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
+    assert!(diff.stdout.contains("limits"), "{diff}");
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    let container = || ws.get("Deployment", "web")["spec"]["template"]["spec"]["containers"][0].clone();
+    assert_eq!(container()["resources"], json!({"requests": {"memory": "128Mi"}}));
+    ws.reconcile(["diff", "-f", "."]).exits_with(0);
+
+    let ws = Workspace::new();
+    let reference = |name: &str, uid: u8| json!({"apiVersion": "v1", "kind": "ConfigMap", "name": name, "uid": format!("00000000-0000-4000-8000-0000000000{uid:02}"), "controller": true});
+    let config = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "web", "ownerReferences": [reference("a", 1)]}});
+    ws.write("web.yaml", &config.to_string());
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    let patch = |flags: &[&str]| {
+        let patch = json!({"metadata": {"ownerReferences": [reference("b", 2)]}}).to_string();
+        let args = [&["patch", "configmap/web", "--type=merge", "-p", patch.as_str()], flags].concat();
+        ws.kubectl(args).exits_with(0);
+    };
+    patch(&[]);
+    ws.reconcile(["diff", "-f", "."]).exits_with(1);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    assert_eq!(ws.get("ConfigMap", "web")["metadata"]["ownerReferences"], json!([reference("a", 1)]));
+    patch(&["--field-manager=some-operator"]);
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(4);
+    let error = &diff.object("ConfigMap", "web")["error"];
+    assert_eq!(error.get("mistakes"), None, "{diff}");
+    assert!(error["hint"].as_str().unwrap().contains("`some-operator`"), "{diff}");
+}
+
 /// The most common change of a strategy. The server refuses it beside the default that it set itself.
 #[test]
 fn a_default_that_excludes_a_field_of_the_manifest_goes_in_one_apply() {

@@ -5,6 +5,7 @@ use structured_merge::{FieldPath, FieldSet, ListKind, Ownership, fields_of, item
 
 use super::and_more;
 use super::causes::{TAKE_OUT, is_about_null, message_of, would_be_null};
+use super::counterpart::counterpart;
 use super::cursor::{Cursor, follow_validation};
 use super::rejected_object::RejectedObject;
 use crate::compare::policy::Policy;
@@ -154,7 +155,7 @@ fn below(subject: &RejectedObject<'_>, merged: &Value, cause: &Cause, owners: &O
     found
 }
 
-/// The field or item that a cause is about, if the live object has it and the manifest does not.
+/// The field or item that a cause is about, or that contradicts it, if the live object has it and the manifest does not.
 pub(super) fn live_only_field(subject: &RejectedObject<'_>, merged: &Value, cause: &Cause) -> Option<FieldPath> {
     let cursor = follow_validation(Cursor::root(subject.manifest(), subject.schema), merged, &cause.field);
     let nulled = || {
@@ -162,7 +163,8 @@ pub(super) fn live_only_field(subject: &RejectedObject<'_>, merged: &Value, caus
         let is_null = cursor.missing.is_empty() && cursor.here().0.is_null();
         (is_null && cursor.path.value_in(merged).is_some_and(|value| !value.is_null())).then(|| cursor.path.clone())
     };
-    cursor.live_only.clone().or_else(nulled).or_else(|| live_only_duplicate(subject, merged, cause))
+    let duplicate = || live_only_duplicate(subject, merged, cause);
+    cursor.live_only.clone().or_else(nulled).or_else(duplicate).or_else(|| counterpart(subject, merged, cause))
 }
 
 /// Returns true if the server has found null where the live object has a value, the last entries of which the apply removes.

@@ -8,6 +8,7 @@
 
 mod causes;
 mod constraints;
+mod counterpart;
 mod curable;
 mod cursor;
 mod embedded;

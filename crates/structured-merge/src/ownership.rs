@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::changes::changes;
+use crate::changes::{Change, Op, changes};
 use crate::kinds::{with_string_data, with_string_data_folded};
 use crate::merge::merge;
 use crate::object::{
-    FieldPath, FieldSet, GroupVersionKind, LAST_APPLIED, ManagedFieldsEntry, ObjectMeta as _, Operation,
+    FieldPath, FieldSet, GroupVersionKind, LAST_APPLIED, ManagedFieldsEntry, ObjectMeta as _, Operation, PathElement,
     managed_fields_for, read_managed_fields,
 };
-use crate::schema::{self, Shape, TypeRef};
+use crate::schema::{self, ListKind, Shape, TypeRef};
 
 /// The owners of an object: our own entry, and the entries of all others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -341,8 +341,8 @@ impl LastApplied {
         let fields = fields_last_applied(live, schema)?;
         let applied = last_applied(live)?;
         let merged = merge(&with_string_data_folded(&applied), live, schema);
-        let changed_since = changes(live, &merged, schema, true).into_iter().map(|change| change.path).collect();
-        Some(Self { fields, changed_since })
+        let changed = changes(live, &merged, schema, true).into_iter().filter(|change| !is_of_server(change, schema));
+        Some(Self { fields, changed_since: changed.map(|change| change.path).collect() })
     }
 
     /// Returns true if it has a value at a path.
@@ -354,6 +354,24 @@ impl LastApplied {
     pub fn is_live(&self, path: &FieldPath) -> bool {
         self.has(path) && !self.changed_since.overlaps(path)
     }
+}
+
+/// Returns true for a difference that the server makes by itself between a live object and what was applied, in the items of a list in
+/// which a key is repeated: the merge takes those as they were applied, without the other fields that the live items have and with the
+/// empty values that the server drops.
+fn is_of_server(change: &Change, schema: TypeRef<'_>) -> bool {
+    let elements = change.path.elements();
+    let Some(repeated) = elements.iter().position(|element| matches!(element, PathElement::Index(_))) else {
+        return false;
+    };
+    let list = schema.at(elements.get(..repeated).unwrap_or_default());
+    let Some((PathElement::Field(name), above)) = elements.split_last() else { return false };
+    *list.list_kind() != ListKind::Atomic
+        && match (change.op, &change.to) {
+            (Op::Remove, _) => true,
+            (Op::Add, Some(applied)) => schema::is_omitted_when_empty(applied, name, schema.at(above)),
+            _ => false,
+        }
 }
 
 /// The fields of the manifest that client-side apply last applied, if its copy can be read.
@@ -377,7 +395,6 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::object::PathElement;
     use crate::schema::builtin;
 
     fn live(applied: &str) -> Value {
@@ -408,6 +425,41 @@ mod tests {
         let paused = FieldPath::of(&["spec", "paused"]);
         assert!(applied.has(&paused) && !applied.is_live(&paused));
         assert!(!applied.has(&FieldPath::of(&["spec", "minReadySeconds"])));
+    }
+
+    #[test]
+    fn items_with_one_key_are_live_with_the_defaults_and_without_the_empty_values() {
+        let deployment = |lists: &Value| {
+            let mut container = json!({"name": "web"});
+            container.as_object_mut().unwrap().extend(lists.as_object().unwrap().clone());
+            json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"},
+                "spec": {"template": {"spec": {"containers": [container]}}}})
+        };
+        let schema = builtin().object(&GroupVersionKind::new("apps/v1", "Deployment")).expect("a type of Kubernetes");
+        let is_live = |list: &str, applied: &Value, live: &Value| {
+            let applied = deployment(&json!({list: applied}));
+            let mut live = deployment(&json!({list: live}));
+            live["metadata"]["annotations"] = json!({LAST_APPLIED: applied.to_string()});
+            let web = PathElement::key([("name".to_owned(), crate::object::Scalar::Text("web".to_owned()))]);
+            let path = FieldPath::of(&["spec", "template", "spec", "containers"]).child(web).field(list);
+            LastApplied::of(&live, schema).expect("a copy").is_live(&path)
+        };
+        let ports = json!([{"name": "http", "containerPort": 9090}, {"name": "admin", "containerPort": 9090}]);
+        let port = |name: &str| json!({"name": name, "containerPort": 9090, "protocol": "TCP"});
+        assert!(is_live("ports", &ports, &json!([port("http"), port("admin")])));
+        for changed in
+            [json!([port("http"), port("other")]), json!([port("http")]), json!([port("admin"), port("http")])]
+        {
+            assert!(!is_live("ports", &ports, &changed), "{changed}");
+        }
+        let env = json!([{"name": "A", "value": ""}, {"name": "A", "value": "2"}]);
+        assert!(is_live("env", &env, &json!([{"name": "A"}, {"name": "A", "value": "2"}])));
+        assert!(!is_live("env", &env, &json!([{"name": "A", "value": "1"}, {"name": "A", "value": "2"}])));
+        assert!(!is_live(
+            "env",
+            &json!([{"name": "A", "value": "1"}, {"name": "A"}]),
+            &json!([{"name": "A"}, {"name": "A"}])
+        ));
     }
 
     #[test]

@@ -21,18 +21,24 @@ fn live_order(written: &Value, desired: &Value, live: &Value, schema: TypeRef<'_
     let live = live.as_array()?;
     let has_keys = *schema.list_kind() != ListKind::Atomic;
     let is_whole = written.len() == desired.len() && !has_keys;
-    let mut places: Vec<(usize, &Value)> = Vec::new();
-    for (position, name) in desired.iter().enumerate() {
+    let named = |name: &Value| -> Vec<usize> {
         let is_it = |item: &Value| is_of_key(item, name, schema).unwrap_or_else(|| is_named(item, name));
-        let mut named = written.iter().enumerate().filter(|(_, item)| is_it(item)).map(|(index, _)| index);
-        match (named.next(), named.next()) {
-            (Some(place), None) => places.push((place, name)),
+        written.iter().enumerate().filter(|(_, item)| is_it(item)).map(|(index, _)| index).take(2).collect()
+    };
+    let named: Vec<Vec<usize>> = desired.iter().map(named).collect();
+    let names_some = named.iter().any(|items| !items.is_empty());
+    let mut places: Vec<(usize, &Value)> = Vec::new();
+    for (position, (name, items)) in desired.iter().zip(named).enumerate() {
+        match items.as_slice() {
+            [place] => places.push((*place, name)),
+            // As many as somebody removed may have been added: an equal length alone makes no item of the manifest of them.
+            [] if names_some || !is_whole => {}
             _ if is_whole => places.push((position, name)),
-            (None, _) => {}
-            (Some(_), Some(_)) => return None,
+            _ => return None,
         }
     }
-    if live.len() != desired.len() || !places.is_sorted_by(|(a, _), (b, _)| a < b) {
+    let is_told_apart = !places.is_empty() && places.is_sorted_by(|(a, _), (b, _)| a < b);
+    if live.len() != desired.len() || !is_told_apart {
         return None;
     }
     let place_of = |name: &Value| places.iter().find(|(_, other)| *other == name).map(|(place, _)| *place);
@@ -122,6 +128,18 @@ mod tests {
         let desired = json!([name(53, "TCP"), name(80, "TCP"), name(53, "UDP")]);
         let live = json!([name(80, "TCP"), name(53, "UDP"), name(53, "TCP")]);
         assert_eq!(order_in_pod(&["ports"], &ports, &desired, &live), Some(vec![1, 0]));
+    }
+
+    /// The keys of lists of custom resources are not known here.
+    #[test]
+    fn as_many_items_as_were_removed_may_have_been_added() {
+        let names = ["c", "a", "b"];
+        let objects = names.map(|name| json!({"name": name, "size": 1}));
+        for written in [json!(names), json!(objects)] {
+            let order = order(&written, &json!(["d", "c", "a"]), &json!(["a", "d", "c"]));
+            assert_eq!(order, Some(vec![1, 0, 2]), "{written}");
+        }
+        assert_eq!(order(&json!([{"size": 1}]), &json!(["d", "e"]), &json!(["e", "d"])), None);
     }
 
     #[test]

@@ -72,7 +72,7 @@ impl ParentReference {
     }
 
     /// Returns true if both name the same parent, as far as can be seen without the resources of a server: in the singular or in the
-    /// plural, and a Secret with or without its resource.
+    /// plural, a ConfigMap by its short name, and a Secret with or without its resource.
     pub fn is_same(&self, other: &Self) -> bool {
         self.name == other.name && self.singular() == other.singular()
     }
@@ -83,9 +83,14 @@ impl ParentReference {
             None => ("secret", None),
             Some((resource, group)) => (resource.as_str(), group.as_deref()),
         };
+        let group = group.filter(|group| !group.is_empty());
         let resource = resource.to_lowercase();
-        let singular = resource.strip_suffix('s').unwrap_or(&resource).to_owned();
-        (singular, group.filter(|group| !group.is_empty()))
+        let singular = match resource.as_str() {
+            // A Secret has no short name, and those of other kinds are known to their servers alone.
+            "cm" if group.is_none() => "configmap",
+            resource => resource.strip_suffix('s').unwrap_or(resource),
+        };
+        (singular.to_owned(), group)
     }
 }
 
@@ -110,7 +115,14 @@ mod tests {
     #[test]
     fn the_same_parent_has_several_spellings() {
         let is_same = |a, b| ParentReference::parse(a).unwrap().is_same(&ParentReference::parse(b).unwrap());
-        for (a, b) in [("web", "secret/web"), ("Secrets/web", "web"), ("sets.example.com/web", "set.example.com/web")] {
+        for (a, b) in [
+            ("web", "secret/web"),
+            ("Secrets/web", "web"),
+            ("sets.example.com/web", "set.example.com/web"),
+            ("cm/web", "configmap/web"),
+            ("ConfigMap/web", "cm/web"),
+            ("configmaps/web", "cm./web"),
+        ] {
             assert!(is_same(a, b), "{a} {b}");
         }
         for (a, b) in [
@@ -118,6 +130,8 @@ mod tests {
             ("web", "configmap/web"),
             ("sets.a.com/web", "sets.b.com/web"),
             ("sets/web", "sets.a.com/web"),
+            ("cm.a.com/web", "configmap.a.com/web"),
+            ("cm/web", "web"),
         ] {
             assert!(!is_same(a, b), "{a} {b}");
         }

@@ -226,7 +226,7 @@ codes! {
     Interrupted,
     /// The manifest, the command line or the configuration is wrong, or the server rejects the object as invalid (422).
     Invalid,
-    /// The server does not support this verb for the resource (405).
+    /// The server does not support this verb for the resource (405), or objects of the kind can only be created.
     MethodNotAllowed,
     /// The CustomResourceDefinition was created, but its names are taken by another one.
     NamesNotAccepted,

@@ -39,6 +39,8 @@ pub struct Discovery {
     aliases: BTreeMap<String, BTreeSet<GroupKind>>,
     /// The kinds of the category `all`, which `kubectl get all` shows. Servers without aggregated discovery name none.
     in_all: BTreeSet<GroupKind>,
+    /// Kinds whose objects can only be created, such as the reviews of `authorization.k8s.io`.
+    created_only: BTreeSet<GroupVersionKind>,
     /// Kinds of definitions of the input that do not count, with the reason.
     uncounted: BTreeMap<GroupKind, String>,
 }
@@ -77,6 +79,11 @@ impl Discovery {
             None if self.oversized.contains(&gvk.group) => Resolution::Oversized,
             None => Resolution::Unknown,
         }
+    }
+
+    /// Returns true if the server has a kind, and its objects can be created and not read.
+    pub fn is_created_only(&self, gvk: &GroupVersionKind) -> bool {
+        self.created_only.contains(gvk)
     }
 
     /// All resources, by group, version and kind.
@@ -258,8 +265,13 @@ impl Discovery {
         let is_name = |text: &str| is_path_segment(text) && !text.contains('*');
         let has_path = is_name(&resource.plural) && is_name(version) && (group.is_empty() || is_name(group));
         let is_meant = group != RBAC || is_rbac_resource(kind, &resource.plural);
-        if has_path && is_meant && resource.verbs.contains("get") {
+        if !has_path || !is_meant {
+            return;
+        }
+        if resource.verbs.contains("get") {
             self.resources.entry(resource.gvk.clone()).or_insert(resource);
+        } else if resource.verbs.contains("create") {
+            self.created_only.insert(resource.gvk);
         }
     }
 }
@@ -307,6 +319,21 @@ mod tests {
         );
         assert_eq!(resolve("metrics.k8s.io/v1beta1", "PodMetrics"), Resolution::Unavailable);
         assert_eq!(resolve("apps/v1", "Deploymint"), Resolution::Unknown);
+    }
+
+    #[test]
+    fn a_kind_that_can_only_be_created_is_no_resource_and_is_known_as_one() {
+        let review = |verbs: &Value| {
+            aggregated(&json!({"kind": "APIGroupDiscoveryList", "items": [
+                {"metadata": {"name": "authorization.k8s.io"}, "versions": [{"version": "v1", "freshness": "Current", "resources": [
+                    {"resource": "subjectaccessreviews", "responseKind": {"kind": "SubjectAccessReview"}, "scope": "Cluster",
+                     "verbs": verbs}]}]}]}))
+        };
+        let gvk = GroupVersionKind::new("authorization.k8s.io/v1", "SubjectAccessReview");
+        for (verbs, expected) in [(json!(["create"]), true), (json!(["create", "get"]), false), (json!([]), false)] {
+            assert_eq!(review(&verbs).is_created_only(&gvk), expected, "{verbs}");
+        }
+        assert_eq!(review(&json!(["create"])).resolve(&gvk), Resolution::Unknown);
     }
 
     #[test]

@@ -297,6 +297,11 @@ pub fn resource_of(gvk: &GroupVersionKind, discovery: &Discovery) -> Result<Reso
                 let message = format!("`{kind}` is not a built-in kind of `{api_version}`");
                 return Err(Diagnostic::new(Code::UnknownKind, message).with_hint(meant(gvk, discovery)));
             }
+            if discovery.is_created_only(gvk) {
+                let message = format!("objects of the kind `{kind}` can only be created, not read or applied");
+                let hint = "take it out of the input, and send it with `kubectl create`";
+                return Err(Diagnostic::new(Code::MethodNotAllowed, message).with_hint(hint));
+            }
             let message = format!("the server has no kind `{kind}` in `{api_version}`");
             let diagnostic = Diagnostic::new(Code::UnknownKind, message);
             if let Some(reason) = discovery.uncounted(gvk) {
@@ -337,4 +342,29 @@ fn contradiction(place: &Place, manifest: &Manifest, namespaces: &Namespaces) ->
     let hint = format!("pass `--namespace={written}`, or leave `metadata.namespace` out of the manifest");
     let at = [Step::Key("metadata"), Step::Key("namespace")];
     Some(manifest.origin().diagnostic_at_value(&at, message).with_hint(hint))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kind_that_can_only_be_created_is_not_said_to_be_unknown() {
+        let mut discovery = Discovery::default();
+        let gvk = GroupVersionKind::new("authorization.k8s.io/v1", "SubjectAccessReview");
+        discovery.add(Resource {
+            gvk: gvk.clone(),
+            plural: "subjectaccessreviews".to_owned(),
+            namespaced: false,
+            verbs: ["create".to_owned()].into(),
+            status: false,
+            pending: false,
+        });
+        let refused = resource_of(&gvk, &discovery).unwrap_err();
+        assert_eq!(refused.code, Code::MethodNotAllowed);
+        let message = "objects of the kind `SubjectAccessReview` can only be created, not read or applied";
+        assert_eq!(refused.message, message);
+        let other = GroupVersionKind::new("authorization.k8s.io/v2", "SubjectAccessReview");
+        assert_eq!(resource_of(&other, &discovery).unwrap_err().code, Code::UnknownKind);
+    }
 }

@@ -167,7 +167,7 @@ pub fn resolve(
         if first != index {
             let desired = |at: usize| places[at].desired(manifests[at].clone());
             let other = &manifests[first];
-            match repeated(manifest, other, desired(index).object() == desired(first).object()) {
+            match repeated(manifest, &place.key, other, desired(index).object() == desired(first).object()) {
                 Ok(warning) => drop(copies.insert(index, (first, warning))),
                 Err(_) if let Some(warning) = claimed_twice(manifest, other) => {
                     claimed.insert(first, warning.clone());

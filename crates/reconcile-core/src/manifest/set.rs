@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use kube_yaml::{Mark, Validation};
+use structured_merge::{ObjectKey, builtin};
 
 use super::chunk::{Chunk, Hooks, Input, ReadChunk};
 use super::manifest::Manifest;
@@ -177,7 +178,7 @@ impl Gathering<'_> {
             let first = *seen.entry(key).or_insert(index);
             if first != index {
                 let other = &manifests[first];
-                match repeated(manifest, other, manifest.object == other.object) {
+                match repeated(manifest, &named(manifest), other, manifest.object == other.object) {
                     Ok(warning) => drop(copies.insert(index, (first, warning))),
                     Err(diagnostic) => self.diagnostics.push(diagnostic),
                 }
@@ -207,21 +208,28 @@ impl Gathering<'_> {
     }
 }
 
-/// The warning about an object that is defined twice, or the error if the two definitions differ. `is_same` says if they are
-/// equal.
-pub fn repeated(copy: &Manifest, first: &Manifest, is_same: bool) -> Result<String, Diagnostic> {
+/// The object of a manifest as messages name it before the server is asked: without a namespace if its kind is known to have none.
+fn named(manifest: &Manifest) -> ObjectKey {
+    let is_of_cluster = builtin().kinds().iter().any(|kind| kind.gvk == manifest.gvk && !kind.namespaced);
+    let namespace = manifest.namespace.clone().filter(|_| !is_of_cluster);
+    ObjectKey { gvk: manifest.gvk.clone(), namespace, name: manifest.name.clone() }
+}
+
+/// The warning about an object that is defined twice, or the error if the two definitions differ. `key` is its identity as far as it is
+/// known, and `is_same` says if they are equal.
+pub fn repeated(copy: &Manifest, key: &ObjectKey, first: &Manifest, is_same: bool) -> Result<String, Diagnostic> {
     let mark = copy.origin.positions.nearest(&[]);
     if is_same {
         let file = &copy.origin.source.file;
         let first = &first.origin.source;
         return Ok(format!(
-            "{file}:{}:{}: {copy} is defined twice, first at {first}: the copies are identical, and one of them is used",
+            "{file}:{}:{}: {key} is defined twice, first at {first}: the copies are identical, and one of them is used",
             mark.line, mark.column
         ));
     }
     let also = (first.origin.source.file == copy.origin.source.file)
         .then_some(Mark { line: first.origin.source.line, column: mark.column });
-    let message = format!("{copy} is defined twice, first at {}", first.origin.source);
+    let message = format!("{key} is defined twice, first at {}", first.origin.source);
     Err(copy.origin.diagnostic_at(mark, also, message).with_hint("remove one of the two"))
 }
 
@@ -238,4 +246,33 @@ pub fn leave_out_copies<T>(
     }
     let mut indices = 0..;
     items.retain(|_| indices.next().is_some_and(|index| !copies.contains_key(&index)));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::manifest::chunk::Hooks;
+
+    #[test]
+    fn an_object_of_the_cluster_that_is_given_twice_is_named_without_a_namespace() {
+        let options = ReadOptions {
+            validation: Validation::Strict,
+            selector: Selector::default(),
+            hooks: Hooks::Include,
+            allow_empty: false,
+        };
+        let twice = |api_version: &str, kind: &str| {
+            let object = |label: &str| {
+                format!(
+                    "{{apiVersion: {api_version}, kind: {kind}, metadata: {{name: x, namespace: bar, labels: {{a: {label}}}}}}}\n"
+                )
+            };
+            let text = format!("{}---\n{}", object("b"), object("c"));
+            let mistakes = read(&[Input::new("a.yaml", text.into_bytes())], &options).unwrap_err();
+            mistakes.into_iter().map(|mistake| mistake.message).collect::<Vec<_>>()
+        };
+        let role = twice("rbac.authorization.k8s.io/v1", "ClusterRole");
+        assert_eq!(role, ["ClusterRole x is defined twice, first at a.yaml:1"]);
+        assert_eq!(twice("v1", "ConfigMap"), ["ConfigMap bar/x is defined twice, first at a.yaml:1"]);
+    }
 }

@@ -167,6 +167,7 @@ fn mistakes_in_the_expectations_are_reported_with_their_places() {
         ("servers: [10.1.2.3]", "`10.1.2.3` is not the URL of a server"),
         ("namespaces: ['shop-(a)']", "is not a glob"),
         ("applyset: a/b/c", "`a/b/c` does not name an apply set"),
+        ("applyset: cm/Pay", "`Pay` cannot be the name of an apply set"),
         ("contexts: ['']", "an item of `contexts` must be a string"),
     ] {
         let run = refused(&expecting(&format!("  {expect}")), &["diff", "-f", "deploy"]);

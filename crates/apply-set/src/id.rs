@@ -64,6 +64,7 @@ impl ParentReference {
         if name.is_empty() || name.contains('/') || resource == Some("") {
             return Err(format!("`{text}` does not name an apply set"));
         }
+        check_name(name)?;
         let resource = resource.map(|resource| match resource.split_once('.') {
             Some((resource, group)) => (resource.to_owned(), Some(group.to_owned())),
             None => (resource.to_owned(), None),
@@ -93,6 +94,30 @@ impl ParentReference {
         (singular.to_owned(), group)
     }
 }
+
+/// Refuses a name that no object can have: those of parents are DNS subdomains (RFC 1123; apimachinery `pkg/util/validation`,
+/// `IsDNS1123Subdomain`).
+fn check_name(name: &str) -> Result<(), String> {
+    let length = name.len();
+    if length > MAX_NAME {
+        return Err(format!("the name of the apply set has {length} bytes, and that of an object at most {MAX_NAME}"));
+    }
+    let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    let is_label = |label: &str| {
+        let ends = [label.bytes().next(), label.bytes().next_back()];
+        ends.into_iter().all(|end| end.is_some_and(is_plain))
+            && label.bytes().all(|byte| is_plain(byte) || byte == b'-')
+    };
+    if name.split('.').all(is_label) {
+        return Ok(());
+    }
+    Err(format!(
+        "`{name}` cannot be the name of an apply set: lowercase letters, digits, `-` and `.`, with a letter or digit at both ends"
+    ))
+}
+
+/// The longest name of an object, in bytes.
+const MAX_NAME: usize = 253;
 
 #[cfg(test)]
 mod tests {
@@ -137,6 +162,18 @@ mod tests {
         }
         for wrong in ["", "/web", "secrets/", "a/b/c"] {
             assert!(ParentReference::parse(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_name_that_no_object_can_have_names_no_set() {
+        let longest = "a".repeat(MAX_NAME);
+        for name in ["pay", "cm/pay.v1", "0-a", longest.as_str()] {
+            assert!(ParentReference::parse(name).is_ok(), "{name}");
+        }
+        let too_long = "a".repeat(MAX_NAME + 1);
+        for name in ["Pay", "a b", "cm/-a", "a-", "a..b", ".a", "a_b", "grün", "secret/Pay", too_long.as_str()] {
+            assert!(ParentReference::parse(name).is_err(), "{name}");
         }
     }
 }

@@ -86,6 +86,12 @@ fn all_that_cannot_be_read_is_reported_at_once() {
             "none*: the pattern matches no file",
         ]
     );
+    // The mistakes in what can be read are reported as well.
+    ws.write("bad.yaml", "kind: ConfigMap\n");
+    let run = ws.reconcile(["diff", "-f", "missing.yaml", "-f", "bad.yaml"]).exits_with(2);
+    let found = messages(&run);
+    assert_eq!(found[0], "missing.yaml: cannot be read: no such file or directory");
+    assert!(found.len() > 1 && found[1..].iter().all(|message| message.starts_with("bad.yaml: ")), "{run}");
 }
 
 #[test]

@@ -102,6 +102,11 @@ impl Inputs {
         if self.diagnostics.is_empty() { Ok(self.read) } else { Err(self.diagnostics) }
     }
 
+    /// Returns everything that was read, and the errors of the rest.
+    pub fn into_parts(self) -> (Vec<Input>, Vec<Diagnostic>) {
+        (self.read, self.diagnostics)
+    }
+
     fn file(&mut self, path: &Path, metadata: &Metadata) {
         // Pipes and devices have no name of their own.
         let is_new = !metadata.is_file() || path.canonicalize().map_or(true, |real| self.seen.insert(real));

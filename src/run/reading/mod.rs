@@ -57,7 +57,7 @@ impl Reading {
     pub async fn begin(args: &InputArgs, terminal: &Terminal) -> Result<Self, Failure> {
         excluded(args)?;
         let options = options(args)?;
-        Ok(Self::of(inputs(args, terminal).await?, args, options, terminal))
+        Self::of_all(inputs(args, terminal).await, args, options, terminal).await
     }
 
     /// Begins to parse the manifests of a base: all of them, whatever the selector chooses of the input.
@@ -65,7 +65,7 @@ impl Reading {
         let options = ReadOptions { selector: Selector::default(), ..options(args)? };
         let mut inputs = Inputs::new(args.allow_empty);
         read_paths(&mut inputs, paths, args.recursive).await;
-        Ok(Self::of(inputs.finish()?, args, options, terminal))
+        Self::of_all(inputs, args, options, terminal).await
     }
 
     /// Begins to parse the manifests of a base that were read. A revision may have none.
@@ -107,6 +107,25 @@ impl Reading {
                 Ok(Self { desired, ..reading })
             }
         }
+    }
+
+    /// Begins to parse inputs. If one of them could not be read, the errors are those, and then all mistakes of the others.
+    async fn of_all(
+        inputs: Inputs,
+        args: &InputArgs,
+        options: ReadOptions,
+        terminal: &Terminal,
+    ) -> Result<Self, Failure> {
+        let (read, mut diagnostics) = inputs.into_parts();
+        if diagnostics.is_empty() {
+            return Ok(Self::of(read, args, options, terminal));
+        }
+        let reading = Self::of(read, args, ReadOptions { allow_empty: true, ..options }, terminal);
+        match reading.desired.await {
+            Ok(desired) => diagnostics.extend(desired.err().unwrap_or_default()),
+            Err(panic) => resume_unwind(panic.into_panic()),
+        }
+        Err(diagnostics.into())
     }
 
     fn of(inputs: Vec<Input>, args: &InputArgs, options: ReadOptions, terminal: &Terminal) -> Self {
@@ -199,7 +218,7 @@ fn options(args: &InputArgs) -> Result<ReadOptions, Failure> {
 }
 
 /// Reads files, standard input, URLs and what a kustomization makes.
-async fn inputs(args: &InputArgs, terminal: &Terminal) -> Result<Vec<Input>, Vec<Diagnostic>> {
+async fn inputs(args: &InputArgs, terminal: &Terminal) -> Inputs {
     let mut inputs = Inputs::new(args.allow_empty);
     read_paths(&mut inputs, &args.filename, args.recursive).await;
     if let Some(directory) = &args.kustomize {
@@ -207,7 +226,7 @@ async fn inputs(args: &InputArgs, terminal: &Terminal) -> Result<Vec<Input>, Vec
             terminal.note(Role::Note, &warning);
         }
     }
-    inputs.finish()
+    inputs
 }
 
 /// Reads files, directories, patterns, URLs and standard input.

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
-use structured_merge::{FieldPath, ListKind, PathElement, Scalar, TypeRef, item_element};
+use structured_merge::{FieldPath, ListKind, PathElement, Scalar, TypeRef, builtin, item_element};
 
 use super::cursor::Cursor;
 use super::rejected_object::RejectedObject;
@@ -121,7 +121,13 @@ pub(super) fn repeated(subject: &RejectedObject<'_>, list: &Cursor<'_>, first: u
         first.line,
         first.column
     );
-    let hint = if is_member { "remove one of the two" } else { "remove one of the two, or give it another key" };
+    let hint = if is_member {
+        "remove one of the two"
+    } else if builtin().object(&subject.target.key.gvk).is_some() {
+        "remove one of the two, or give it another key: server-side apply cannot write both, `kubectl replace` can if the kind allows them"
+    } else {
+        "remove one of the two, or give it another key"
+    };
     origin.diagnostic_at(mark(second), Some(first), message).with_hint(hint)
 }
 
@@ -129,7 +135,7 @@ pub(super) fn repeated(subject: &RejectedObject<'_>, list: &Cursor<'_>, first: u
 mod tests {
     use super::*;
     use serde_json::json;
-    use structured_merge::{GroupVersionKind, builtin, compile_definition};
+    use structured_merge::{GroupVersionKind, compile_definition};
 
     #[test]
     fn items_of_sets_and_keyed_lists_differ_by_their_keys() {

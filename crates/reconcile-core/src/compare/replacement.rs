@@ -2,7 +2,7 @@
 //! succeed.
 
 use serde_json::{Map, Value};
-use structured_merge::{GroupVersionKind, ObjectMeta as _, Quantity};
+use structured_merge::{FieldPath, GroupVersionKind, ObjectKey, ObjectMeta as _, PathElement, Quantity};
 
 use crate::live::Target;
 use crate::live::discreet::denied_by_policy;
@@ -53,6 +53,29 @@ pub(super) fn larger_claim<'l>(target: &Target, live: &'l Value) -> Option<&'l s
     let wanted = parse(size(target.desired.object())?)?;
     let held = parse(size(live)?)?;
     (wanted < held).then(|| live.pointer("/spec/resources/requests/storage")?.as_str())?
+}
+
+/// The command that sets the resources of the containers of a running Pod, if nothing else differs (KEP-1287): the update of a Pod is
+/// refused, and its subresource `resize` takes CPU and memory.
+pub(super) fn resize<'p>(key: &ObjectKey, differing: impl Iterator<Item = &'p FieldPath>) -> Option<String> {
+    let mut differing = differing.peekable();
+    let is_pod = key.gvk.group.is_empty() && key.gvk.kind == "Pod";
+    if !is_pod || differing.peek().is_none() || !differing.all(is_resizable) {
+        return None;
+    }
+    let namespace = key.namespace.as_ref().map(|namespace| format!(" -n {namespace}")).unwrap_or_default();
+    Some(format!("`kubectl patch pod {}{namespace} --subresource resize`", key.name))
+}
+
+/// Returns true for the amount of CPU or memory that a container of a Pod requests or may use.
+fn is_resizable(path: &FieldPath) -> bool {
+    let [spec, containers, PathElement::Key(_), resources, amounts, resource] = path.elements() else { return false };
+    let is_one_of = |element: &PathElement, names: &[&str]| matches!(element, PathElement::Field(name) if names.contains(&name.as_str()));
+    is_one_of(spec, &["spec"])
+        && is_one_of(containers, &["containers"])
+        && is_one_of(resources, &["resources"])
+        && is_one_of(amounts, &["requests", "limits"])
+        && is_one_of(resource, &["cpu", "memory"])
 }
 
 /// The losses and interruptions that the deletion of the object causes, one sentence each.
@@ -185,6 +208,7 @@ fn give_up_addresses(spec: &mut Map<String, Value>, live: &Value) {
 #[cfg(test)]
 mod tests {
     use serde_json::json;
+    use structured_merge::Scalar;
 
     use super::*;
 
@@ -208,6 +232,29 @@ mod tests {
         assert_eq!(probe_object(&service, &manifest, &manifest).unwrap()["spec"], json!({"ports": [{"port": 80}]}));
         let other = json!({"spec": {"clusterIP": "10.0.0.6", "ports": [{"port": 80, "nodePort": 30001}]}});
         assert_eq!(probe_object(&service, &manifest, &other).unwrap()["spec"], manifest["spec"]);
+    }
+
+    #[test]
+    fn a_pod_of_which_only_the_resources_differ_can_be_resized() {
+        let key = |kind: &str| ObjectKey {
+            gvk: GroupVersionKind::new("v1", kind),
+            namespace: Some("shop".into()),
+            name: "web".into(),
+        };
+        let web = PathElement::key([("name".to_owned(), Scalar::Text("web".to_owned()))]);
+        let container = |list: &str| FieldPath::of(&["spec", list]).child(web.clone());
+        let amount =
+            |amounts: &str, resource: &str| container("containers").field("resources").field(amounts).field(resource);
+        let sizes = [amount("requests", "cpu"), amount("limits", "memory")];
+        let command = Some("`kubectl patch pod web -n shop --subresource resize`".to_owned());
+        assert_eq!(resize(&key("Pod"), sizes.iter()), command);
+        assert_eq!(resize(&key("Node"), sizes.iter()), None);
+        assert_eq!(resize(&key("Pod"), [].iter()), None);
+        let image = container("containers").field("image");
+        let storage = amount("requests", "ephemeral-storage");
+        for other in [image, storage, container("containers").field("resources")] {
+            assert_eq!(resize(&key("Pod"), sizes.iter().chain([&other])), None, "{other}");
+        }
     }
 
     #[test]

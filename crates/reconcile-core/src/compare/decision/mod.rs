@@ -16,7 +16,7 @@ use crate::compare::object_diff::ObjectDiff;
 use crate::compare::policy::Replace;
 use crate::compare::prediction::{CompareContext, Prediction};
 use crate::compare::rejection::refusal::{Refusal, missing_namespace};
-use crate::compare::replacement::{cost, larger_claim, replace_guard};
+use crate::compare::replacement::{cost, larger_claim, replace_guard, resize};
 use crate::compare::secrecy::Secrecy;
 use crate::compare::secrecy::redact::Redactor;
 use crate::compare::secrecy::versions::Versions;
@@ -258,7 +258,12 @@ impl<'a> DiffBuilder<'a> {
         let (replacement, hint) = match (replace_guard(target, object), policy.replace) {
             (Some(replace_guard), _) => (Replacement::Protected, Some(replace_guard)),
             (None, Replace::Never) => {
-                (Replacement::NeedsFlag, Some("pass `--replace=immutable` to delete and recreate it".to_owned()))
+                let differing = diff.changes.iter().filter(|change| change.class.is_drift()).map(|change| &change.path);
+                let resize =
+                    resize(&target.key, differing).map(|resize| format!(", or change the running Pod with {resize}"));
+                let hint =
+                    format!("pass `--replace=immutable` to delete and recreate it{}", resize.unwrap_or_default());
+                (Replacement::NeedsFlag, Some(hint))
             }
             (None, Replace::Immutable) => (Replacement::Allowed, None),
         };

@@ -3,11 +3,11 @@
 mod added;
 pub(crate) mod base;
 pub(crate) mod conflicts;
+mod kept;
 pub(crate) mod only;
 
 use std::borrow::Cow;
 use std::cell::{OnceCell, RefCell};
-use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 use structured_merge::{
@@ -22,14 +22,9 @@ use crate::compare::known_defaults::is_known_default;
 use crate::compare::live_object::LiveObject;
 use crate::compare::policy::Policy;
 use crate::compare::prediction::{CompareContext, Prediction};
-use crate::compare::secrecy::Secrecy;
 use crate::owners::Owner;
-use crate::text::listed;
 use base::{BaseComparison, BaseRecords};
-use conflicts::{ContestedFields, OthersParts, goes_beyond, values_of};
-
-/// Most managers that a warning names.
-const NAMED: usize = 3;
+use conflicts::{ContestedFields, OthersParts, goes_beyond};
 
 /// The owners of an object before and after an apply.
 pub(crate) struct Classifier<'a> {
@@ -353,65 +348,6 @@ impl<'a> Classifier<'a> {
         Policy::is_invented(entry) || self.knows_defaults(path) || !has_made()
     }
 
-    /// The fields that we owned, that the manifest no longer has, and that stay; with the co-owners that keep them.
-    pub fn released(&self, live: &mut Lookup<'_>, found: &[FieldChange]) -> Vec<FieldChange> {
-        let given_up = self.ours_before.difference(&self.ours_after);
-        let differs = values_of(found);
-        let mut outermost = FieldSet::new();
-        let mut released = Vec::new();
-        given_up.visit(&mut |path, _| {
-            let stays = !self.ours_after.contains_at_or_below(path) && !differs.overlaps(path);
-            if !stays || outermost.contains_at_or_above(path) {
-                return;
-            }
-            if let Some(value) = live.value(path).cloned() {
-                outermost.insert(path);
-                let kept = Change { path: path.clone(), op: Op::Remove, from: Some(value.clone()), to: Some(value) };
-                released.push(FieldChange::new(kept, Class::Released).with_managers(self.owners(path)));
-            }
-        });
-        released
-    }
-
-    /// Warnings about the fields that were applied last, that the manifest no longer has, and that an apply leaves to the managers that own
-    /// them, or without an owner.
-    pub fn kept(&self, base: &BaseComparison<'_>, live: &mut Lookup<'_>, found: &[FieldChange]) -> Vec<String> {
-        let told = found.iter().filter(|change| change.class != Class::Unmanaged || change.is_drift());
-        let told: FieldSet = told.map(|change| change.path.clone()).collect();
-        let mut managers = BTreeSet::new();
-        let mut fields = Vec::new();
-        let mut unowned = Vec::new();
-        let kept: Vec<&FieldPath> = base.kept(live).collect();
-        for path in kept.into_iter().filter(|path| !told.overlaps(path) && !self.live.ignores(path)) {
-            let (theirs, owners) = self.claimants.best(path, self.schema());
-            let ours = claim_strength(&self.ours_before, path, self.schema());
-            if theirs == ClaimStrength::Own {
-                managers.extend(owners.into_iter().map(|entry| entry.manager.as_str()));
-                fields.push(path);
-            } else if theirs.max(ours) == ClaimStrength::None && !self.has_default(path, live) {
-                unowned.push(path);
-            }
-        }
-        let owned = self.stay(fields, &format!("owned by {}", listed(managers, NAMED)));
-        owned.into_iter().chain(self.kept_without_owner(unowned)).collect()
-    }
-
-    /// A warning about fields that the manifest no longer has and that stay, because no manager owns them.
-    pub fn kept_without_owner(&self, fields: Vec<&FieldPath>) -> Option<String> {
-        let them = if fields.len() == 1 { "it" } else { "them" };
-        self.stay(fields, &format!("no manager owns {them}, so that an apply does not remove {them}"))
-    }
-
-    fn stay(&self, fields: Vec<&FieldPath>, why: &str) -> Option<String> {
-        let stay = match fields.as_slice() {
-            [] => return None,
-            [_] => "is no longer in the manifest and stays",
-            _ => "are no longer in the manifest and stay",
-        };
-        let secrecy = Secrecy::of_target(self.context.target, Some(&self.live.current.object));
-        Some(format!("{} {stay}: {why}", secrecy.listed(fields)))
-    }
-
     /// Returns true if a live value may be one that the server sets where a manifest has none. `siblings` are the fields beside it, as far as
     /// they are known.
     fn may_be_default(&self, path: &FieldPath, value: &Value, siblings: &Map<String, Value>) -> bool {
@@ -419,14 +355,6 @@ impl<'a> Classifier<'a> {
         let parent = self.schema().at(above);
         is_known_default(value, name, siblings, parent)
             || !parent.stores_as_sent() && usual_defaults(name).contains(value)
-    }
-
-    /// Returns true if the live object may have the default of the server at a path.
-    pub fn has_default(&self, path: &FieldPath, live: &mut Lookup<'_>) -> bool {
-        let Some((_, above)) = path.elements().split_last() else { return false };
-        let siblings = live.value(&FieldPath::from(above.to_vec())).and_then(Value::as_object);
-        let value = live.value(path);
-        value.is_some_and(|value| self.may_be_default(path, value, siblings.unwrap_or(&Map::new())))
     }
 
     /// Returns true if an apply takes ownership of fields although no value changes.

@@ -72,7 +72,7 @@ impl Journal {
             Event::Pruned(..) => about(|object| JsonlEvent::Pruned { object }),
             Event::Revised(..) => about(|object| JsonlEvent::Revised { object }),
             Event::ReadinessChanged(key, readiness) | Event::Ready(key, readiness) => {
-                Some(JsonlEvent::ObjectReadiness { object: key.into(), readiness })
+                Some(JsonlEvent::Readiness { object: key.into(), readiness })
             }
             Event::TimedOut { unready, after } => {
                 Some(JsonlEvent::TimedOut { unready, after_seconds: after.as_secs_f64() })

@@ -75,6 +75,8 @@ fn a_rollout_that_is_stuck_keeps_what_its_pods_mount() {
     assert!(position("ended", "apply") < position("began", "wait"));
     assert!(position("ended", "wait") < position("began", "prune"));
     assert!(position("began", "prune") < position("pruned", ""));
+    let readiness = &events[position("readiness", "")];
+    assert!(readiness["object"]["name"].is_string() && readiness["readiness"]["state"].is_string(), "{readiness}");
 }
 
 #[test]

@@ -56,7 +56,7 @@ pub enum JsonlEvent<'e> {
         object: Cow<'e, ObjectReport>,
     },
     /// The readiness of an object is known, or has changed.
-    ObjectReadiness {
+    Readiness {
         /// The object.
         object: KeyFields,
         /// Its readiness as in the report.
@@ -112,4 +112,23 @@ fn without<T: Serialize>(report: &T, field: &str) -> Value {
         fields.remove(field);
     }
     fields
+}
+
+#[cfg(test)]
+mod tests {
+    use reconcile_core::live::readiness::ReadinessState;
+    use structured_merge::{GroupVersionKind, ObjectKey};
+
+    use super::*;
+
+    #[test]
+    fn the_event_about_the_readiness_of_an_object_has_its_documented_name() {
+        let gvk = GroupVersionKind::new("v1", "Pod");
+        let key = ObjectKey { gvk, namespace: Some("shop".to_owned()), name: "web".to_owned() };
+        let readiness = ObjectReadiness::new(ReadinessState::Current, "it is ready");
+        let line = JsonlEvent::Readiness { object: (&key).into(), readiness: &readiness }.line("now", None);
+        let line: Value = serde_json::from_str(&line).unwrap();
+        assert_eq!((&line["event"], &line["object"]["name"]), (&json!("readiness"), &json!("web")));
+        assert_eq!(line["readiness"]["state"], "current");
+    }
 }

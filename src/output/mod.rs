@@ -147,9 +147,9 @@ impl Output {
         Self { identifies_cluster: is_wanted, ..self }
     }
 
-    /// Returns true if a report is written that a later run can take as its baseline.
-    pub fn writes_baseline(&self) -> bool {
-        self.targets.iter().any(|target| target.format.name == "json")
+    /// Returns true if the document of the report is written, which has the uid of the cluster.
+    pub fn writes_document(&self) -> bool {
+        self.targets.iter().any(|target| target.format.has_document)
     }
 
     /// Sets whether the differences that the baseline has are shown, too.

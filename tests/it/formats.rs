@@ -226,6 +226,17 @@ fn nothing_is_left_of_an_external_program_that_is_interrupted() {
     }
 }
 
+#[test]
+fn every_format_with_the_document_has_the_uid_of_the_cluster() {
+    let ws = shop();
+    let uid = ws.get("Namespace", "kube-system")["metadata"]["uid"].clone();
+    let uid = uid.as_str().unwrap();
+    for format in ["json", "yaml", "jsonl"] {
+        let run = ws.reconcile(["diff", "-f", ".", "-o", format]).exits_with(4);
+        assert!(run.stdout.contains(uid), "{format}: {run}");
+    }
+}
+
 fn events(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))).collect()
 }

@@ -153,7 +153,7 @@ pub(super) async fn run(args: &DiffArgs, configured: Configured) -> Result<u8, F
     let output = Output::new(&args.output)?.paged(&args.output).of_shard(args.shard).showing_known(args.show_known);
     let adopted = FailClass::Of(Class::Adopted);
     let output = output.showing_ownership(args.compare.strict_ownership || args.compare.fail_on.contains(&adopted));
-    let identifies = args.baseline.is_some() || args.save_plan.is_some() || output.writes_baseline();
+    let identifies = args.baseline.is_some() || args.save_plan.is_some() || output.writes_document();
     let output = output.identifying_cluster(identifies);
     let result = diff(args, configured, &output).await;
     Ok(result.unwrap_or_else(|failure| output.failed(Command::Diff, failure)))

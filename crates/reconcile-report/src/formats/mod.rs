@@ -19,6 +19,7 @@ use crate::words::styled::Styled;
 
 /// An output format.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a property of its own")]
 pub struct Format {
     /// Its name on the command line.
     pub name: &'static str,
@@ -32,6 +33,8 @@ pub struct Format {
     pub has_remarks: bool,
     /// True if it always has the differences that a baseline has as well.
     pub has_known: bool,
+    /// True if it has the document of the report, by whose `cluster` programs tell clusters apart.
+    pub has_document: bool,
 }
 
 /// The renderer of a format.
@@ -54,13 +57,19 @@ pub const FORMATS: &[Format] = &[
         shows_versions: true,
         ..format("unified", "For people: a patch, as `kubectl diff` prints it", Render::Patch(unified::render))
     },
-    Format { has_known: true, ..format("json", "For programs: the complete report", Render::Data(json::render)) },
     Format {
         has_known: true,
+        has_document: true,
+        ..format("json", "For programs: the complete report", Render::Data(json::render))
+    },
+    Format {
+        has_known: true,
+        has_document: true,
         ..format("yaml", "For programs: the document of `json` as YAML", Render::Data(json::render_yaml))
     },
     Format {
         has_known: true,
+        has_document: true,
         ..format("jsonl", "For programs: one event per line, as it happens", Render::Lines(jsonl::render))
     },
     Format {
@@ -87,9 +96,9 @@ pub const FORMATS: &[Format] = &[
     ),
 ];
 
-/// A format without the data that only some have: versions and known differences.
+/// A format without the data that only some have: versions, known differences and the document.
 const fn format(name: &'static str, help: &'static str, render: Render) -> Format {
-    Format { name, help, render, shows_versions: false, has_remarks: true, has_known: false }
+    Format { name, help, render, shows_versions: false, has_remarks: true, has_known: false, has_document: false }
 }
 
 impl Format {

@@ -173,7 +173,7 @@ pub struct ClusterInfo {
     /// Its version, if it could be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// The uid of its namespace `kube-system`, with `--baseline` and if it could be read.
+    /// The uid of its namespace `kube-system`, if the command needs or reports it and it could be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uid: Option<String>,
 }

@@ -59,4 +59,4 @@ pub(crate) use secrecy::paths::is_withheld as is_withheld_path;
 pub use secrecy::readiness::readiness_by;
 pub use secrecy::redact::{REDACTED, Redactor, holds_redacted, secret_number, withheld};
 pub(crate) use secrecy::texts_may_quote;
-pub use secrecy::versions::{Versions, masked};
+pub use secrecy::versions::{Versions, masked, without_server_fields};

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use reconcile_core::compare::{Action, masked};
+use reconcile_core::compare::{Action, masked, without_server_fields};
 use reconcile_core::text::{visible, yaml};
 use similar::{ChangeTag, DiffOp};
 
@@ -101,7 +101,7 @@ fn pair(one: &ContextReport, object: &ObjectReport, names: &mut FileNames) -> Op
     let whole = object.diff.changes.first();
     let (live, desired) = match (object.diff.action, &object.diff.notes.versions) {
         (Action::Create, _) => (None, Some(masked(whole?.desired.as_deref()?))),
-        (Action::Delete, _) => (Some(masked(whole?.live.as_deref()?)), None),
+        (Action::Delete, _) => (Some(masked(&without_server_fields(whole?.live.as_deref()?))), None),
         (Action::Update | Action::Replace, Some(versions)) => {
             (Some(versions.live.clone()), Some(versions.desired.clone()))
         }

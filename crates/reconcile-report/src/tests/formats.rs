@@ -3,17 +3,18 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use reconcile_core::compare::IgnoredFields;
+use reconcile_core::compare::{IgnoredFields, ObjectDiff, Side};
 use reconcile_core::manifest::{BaseState, Source};
 use reconcile_core::pass::Outcome;
 use serde_json::{Value, json};
-use structured_merge::{FieldPath, ObjectKey};
+use structured_merge::{FieldPath, GroupVersionKind, ObjectKey};
 
 use super::parsers;
 use super::scenario::{apply, diff, quiet, several, stopped};
 use crate::formats::{FORMATS, Format, Render};
 use crate::model::{
-    BaseInfo, Command, ConfigurationInfo, ContextReport, DroppedObject, FailClass, FailOn, Report, Reports,
+    BaseInfo, Command, ConfigurationInfo, ContextReport, DroppedObject, FailClass, FailOn, ObjectReport, Report,
+    Reports,
 };
 use crate::theme::plain;
 use crate::view::View;
@@ -48,6 +49,22 @@ fn all_in(format: &Format, reports: &Reports, view: &View) -> String {
 
 fn named(name: &str) -> &'static Format {
     Format::named(name).unwrap()
+}
+
+#[test]
+fn deletions_leave_out_what_only_the_server_writes() {
+    let metadata =
+        json!({"name": "old", "uid": "1", "resourceVersion": "7", "creationTimestamp": "2026-11-20T10:00:00Z"});
+    let live = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"a": "x"}});
+    let key = ObjectKey { gvk: GroupVersionKind::new("v1", "ConfigMap"), namespace: None, name: "old".to_owned() };
+    let old = ObjectReport::unwanted(&key, ObjectDiff::delete(live, Side::Manifest, "gone".to_owned()));
+    let report = Report::compared(Command::Diff, vec![old], &FailOn::default());
+    for format in ["unified", "markdown"] {
+        let text = one(named(format), &report);
+        assert!(text.contains("-  a: x\n") && text.contains("-  name: old\n"), "{text}");
+        assert!(!["uid", "resourceVersion", "creationTimestamp"].iter().any(|field| text.contains(field)), "{text}");
+    }
+    assert!(one(named("json"), &report).contains("resourceVersion"));
 }
 
 /// `INSTA_UPDATE=always cargo test -p reconcile-report` accepts what has changed.

@@ -51,6 +51,13 @@ pub fn masked(object: &Value) -> Value {
     object
 }
 
+/// An object that is to be deleted, without the metadata that only the server writes and without its status.
+pub fn without_server_fields(object: &Value) -> Value {
+    let mut object = object.clone();
+    leave_out_bookkeeping(&mut object, true);
+    object
+}
+
 fn leave_out_bookkeeping(object: &mut Value, status_is_apart: bool) {
     let Value::Object(fields) = object else { return };
     if status_is_apart {

@@ -1,6 +1,6 @@
 //! The differences of each object, folded. What several objects have in common comes once.
 
-use reconcile_core::compare::{FieldChange, masked, secret_number};
+use reconcile_core::compare::{FieldChange, masked, secret_number, without_server_fields};
 use reconcile_core::text::{one_line, visible, visible_line, yaml};
 use serde_json::Value;
 use similar::ChangeTag;
@@ -123,7 +123,7 @@ fn signed_change(change: &FieldChange, is_full: bool) -> Vec<String> {
                 let removed = removed.map(|removed| format!("# {}", one_line(&removed, SHORT)));
                 removed.into_iter().chain(signed('+', desired)).collect()
             }
-            (Some(live), None) => signed('-', live),
+            (Some(live), None) => signed('-', &without_server_fields(live)),
             _ => vec![format!("# {}", describe::change(change))],
         };
     }

@@ -130,6 +130,8 @@ fn ownership_alone_is_drift_only_when_that_is_asked_for() {
     let as_format =
         |format: &str| ws.reconcile(["diff", "-f", ".", "--strict-ownership", "-o", format]).exits_with(1).stdout;
     assert_eq!(as_format("name"), "deployment.apps/web\n");
+    let patch = as_format("unified");
+    assert!(patch.starts_with("# ") && patch.contains("our field manager does not own all of them yet"), "{patch}");
     let suite = as_format("junit=-");
     assert!(suite.contains(r#"failures="1""#), "{suite}");
     assert!(

@@ -33,6 +33,7 @@ pub fn render(reports: &Reports, _: &View) -> String {
         outcomes(contexts),
         changes(contexts),
         fields(contexts),
+        unmanaged_objects(contexts),
         baseline(contexts),
         hooks(contexts),
         rules(contexts),
@@ -153,6 +154,13 @@ fn fields(contexts: &[ContextReport]) -> Metric {
             ("added_items", counts.added_items),
         ])
     })
+}
+
+/// The objects that nothing explains, where they were searched for.
+fn unmanaged_objects(contexts: &[ContextReport]) -> Metric {
+    let searched = contexts.iter().filter_map(|one| Some((labels(one), one.report.unmanaged.as_ref()?.len())));
+    let help = "Objects that no manifest, owner or apply set explains.";
+    Metric { name: "unmanaged_objects", help, samples: searched.collect() }
 }
 
 /// The differences of a baseline, where the run has one.

@@ -11,7 +11,7 @@ use reconcile_core::compare::{Action, masked, without_server_fields};
 use reconcile_core::text::{visible, yaml};
 use similar::{ChangeTag, DiffOp};
 
-use crate::model::{ContextReport, ObjectReport, Reports};
+use crate::model::{ContextReport, FailOn, ObjectReport, Reports};
 use crate::theme::Theme;
 use crate::view::View;
 use crate::words::findings::Finding;
@@ -50,9 +50,11 @@ pub fn render(reports: &Reports, view: &View) -> String {
         for found in findings::of_run(one) {
             remark(&mut patch, &about(&found));
         }
+        let gate = FailOn::reported(&one.report.fail_on);
         for object in view.sorted(&one.report) {
             let pair = pair(one, object, &mut names);
-            if object.diff.action != Action::None || object.is_incomplete() {
+            let fails = view.is_unowned(object) || gate.chooses(object);
+            if object.diff.action != Action::None || object.is_incomplete() || fails {
                 remarks_of(&mut patch, one, object, pair.is_some());
             }
             if let Some(pair) = pair {
@@ -215,7 +217,7 @@ mod tests {
     use structured_merge::{GroupVersionKind, ObjectKey};
 
     use super::*;
-    use crate::model::{Command, FailOn, Report};
+    use crate::model::{Command, Report};
     use reconcile_core::compare::{Evidence, ObjectDiff};
 
     #[test]

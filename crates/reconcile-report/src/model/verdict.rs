@@ -228,7 +228,7 @@ impl FailClass {
                 object.diff.added_items.len() > object.diff.known_added_items || new.any(FieldChange::is_manual)
             }
             Self::Replace => object.diff.action == Action::Replace && !object.is_known(),
-            Self::Restart => object.restarts() && !object.is_known(),
+            Self::Restart => object.restarts() && !object.is_known() && !object.is_known_left_out(),
             Self::Warnings => object.messages.server_warnings > 0,
             // These are not objects of the manifests.
             Self::UnmanagedObjects => false,
@@ -258,9 +258,15 @@ pub struct FailOn {
 impl FailOn {
     /// Returns true if an object makes the `diff` fail, but for `--exit-zero`.
     pub(crate) fn fails(&self, object: &ObjectReport) -> bool {
-        let classes = if self.classes.is_empty() { &FAIL_CLASSES[..1] } else { &self.classes };
-        classes.iter().any(|class| class.is_in(object))
+        let is_drift = self.classes.is_empty() && FailClass::Drift.is_in(object);
+        is_drift
+            || self.chooses(object)
             || self.strict_ownership && object.is_ownership_only() && !object.is_known_ownership()
+    }
+
+    /// Returns true if an object has a difference that was chosen (`--fail-on`).
+    pub(crate) fn chooses(&self, object: &ObjectReport) -> bool {
+        self.classes.iter().any(|class| class.is_in(object))
     }
 
     /// Returns true if unmanaged objects make it fail.

@@ -96,7 +96,7 @@ impl ObjectReport {
     }
 
     /// Hides the differences that the baseline has. An object without other differences is shown as in sync, while the counts
-    /// keep its action.
+    /// keep its action. The conflicts of one with other differences are shown: they keep an apply from making any of its changes.
     pub(crate) fn leave_out_known(&mut self) {
         self.details.counted = Some(self.counted());
         if self.is_known() {
@@ -110,7 +110,9 @@ impl ObjectReport {
         // A value that its owner has as a whole may have parts whose differences are known, and others.
         let new = new.into_iter().filter(|change| change.class == Class::Conflict);
         let new: FieldSet = new.map(|change| change.path.clone()).collect();
-        diff.conflicts.retain(|conflict| !known.overlaps(&conflict.path) || new.overlaps(&conflict.path));
+        diff.conflicts.retain(|conflict| {
+            diff.action != Action::None || !known.overlaps(&conflict.path) || new.overlaps(&conflict.path)
+        });
         diff.changes.retain(|change| !change.known);
         diff.find_side();
     }

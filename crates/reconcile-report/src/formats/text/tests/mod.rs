@@ -293,6 +293,27 @@ fn known_differences_are_counted_and_not_shown() {
 }
 
 #[test]
+fn a_known_conflict_is_shown_of_an_object_with_other_differences() {
+    let shown = |others: &[FieldChange]| {
+        let mut object = samples::conflicting();
+        object.diff.changes.iter_mut().for_each(|change| change.known = true);
+        object.diff.changes.extend_from_slice(others);
+        let report = Report::compared(Command::Diff, vec![object], &FailOn::default()).with_baseline(0);
+        plain(&whole(&report, &view(100)))
+    };
+    let text = shown(&[change(&["spec", "minReadySeconds"], json!(2), json!(3))]);
+    assert!(text.starts_with("! Deployment shop/api"), "{text}");
+    for part in
+        ["spec.minReadySeconds: 2 → 3", "conflict: spec.replicas is owned by keda-operator", "hint: leave the field"]
+    {
+        assert!(text.contains(part), "{text}");
+    }
+    assert!(!text.contains("9 → 2"), "{text}");
+    let text = shown(&[]);
+    assert!(!text.contains("shop/api"), "{text}");
+}
+
+#[test]
 fn a_replacement_that_is_not_allowed_needs_attention() {
     let shown = |replacement: Replacement| {
         let mut job = replaced();

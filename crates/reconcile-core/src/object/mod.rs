@@ -4,6 +4,7 @@
 mod certificate;
 mod definition;
 pub mod generated;
+mod grant_coverage;
 mod keep;
 pub mod names;
 mod permission;
@@ -16,6 +17,7 @@ mod shard;
 pub use certificate::{CERTIFICATES, Certificate, certificates, certificates_in};
 pub(crate) use definition::is_kind;
 pub use definition::{DefinedVersion, Definition, RefusedName, refused_names};
+pub use grant_coverage::GrantCoverage;
 pub use keep::{kept_from_deletion, kept_from_pruning};
 pub use names::{DNS_LABEL, MAX_LABEL, indefinite, is_dns_label, usual_plural, usual_plurals};
 pub use permission::{Grant, Grants, Permission, RBAC, granting, grants, is_rbac_resource};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use reconcile_core::object::{Grant, Grants, grants};
+use reconcile_core::object::{Grant, GrantCoverage, Grants, grants};
 use reconcile_core::text::one_line;
 use serde_json::Value;
 use structured_merge::{FieldPath, PathElement};
@@ -12,7 +12,8 @@ use super::value::inline_in_list;
 /// Longest name of a group, a resource, an object or a verb, in characters.
 const NAME: usize = 200;
 
-/// The grants that only one of two lists of rules has, folded, one line for each. Both are empty if the lists grant the same.
+/// The grants that only one of two lists of rules has, folded, one line for each, without those that a grant of both covers. Both are empty
+/// if the lists grant the same.
 #[derive(Debug)]
 pub(crate) struct GrantChanges {
     pub added: Vec<String>,
@@ -21,7 +22,7 @@ pub(crate) struct GrantChanges {
 
 impl GrantChanges {
     /// Compares two lists of rules, of which one may be missing or null; `None` if they are something else.
-    pub(super) fn of(path: &FieldPath, live: Option<&Value>, desired: Option<&Value>) -> Option<Self> {
+    pub(super) fn of<'r>(path: &FieldPath, live: Option<&'r Value>, desired: Option<&'r Value>) -> Option<Self> {
         if !matches!(path.elements().last(), Some(PathElement::Field(name)) if name == "rules") {
             return None;
         }
@@ -31,11 +32,18 @@ impl GrantChanges {
         if (live.is_none() || desired.is_none()) && old.is_empty() && new.is_empty() {
             return None;
         }
-        let only = |these: &BTreeSet<Grant<'_>>, others: &BTreeSet<Grant<'_>>, is_added: bool| -> Vec<String> {
-            let only = these.difference(others).copied().collect();
-            Grants::folded(&only).iter().map(|grants| line(grants, is_added)).collect()
+        let kept = new.intersection(&old).copied().collect();
+        let kept = GrantCoverage::of(&kept);
+        let former = GrantCoverage::of(&old);
+        let only = |these: &BTreeSet<Grant<'r>>, others: &BTreeSet<Grant<'r>>| -> BTreeSet<Grant<'r>> {
+            these.difference(others).copied().filter(|grant| !kept.covers(grant)).collect()
         };
-        Some(Self { added: only(&new, &old, true), removed: only(&old, &new, false) })
+        // What a wider grant allowed before is what a narrowing leaves of it.
+        let (narrowed, widened): (BTreeSet<_>, BTreeSet<_>) =
+            only(&new, &old).into_iter().partition(|grant| former.covers(grant));
+        let mut added = lines(&widened, true);
+        added.extend(lines(&narrowed, false));
+        Some(Self { added, removed: lines(&only(&old, &new), false) })
     }
 
     /// The heading of the lines: `grants`, or that they are the same.
@@ -55,12 +63,17 @@ fn granted(rules: Option<&Value>) -> Option<BTreeSet<Grant<'_>>> {
     rules.map_or_else(|| Some(BTreeSet::new()), grants)
 }
 
+/// A line for each of the folded grants, with their dangers if they widen what was granted.
+fn lines(grants: &BTreeSet<Grant<'_>>, widens: bool) -> Vec<String> {
+    Grants::folded(grants).iter().map(|grants| line(grants, widens)).collect()
+}
+
 /// `secrets, services named a: create, get (core) ⚠ secrets`
-fn line(grants: &Grants<'_>, is_added: bool) -> String {
+fn line(grants: &Grants<'_>, widens: bool) -> String {
     let names = if grants.names.is_empty() { String::new() } else { format!(" named {}", list(&grants.names)) };
     let groups = if grants.groups.is_empty() { String::new() } else { format!(" ({})", group_list(&grants.groups)) };
     let dangers = grants.dangers();
-    let mark = if is_added && !dangers.is_empty() { format!(" ⚠ {}", list(&dangers)) } else { String::new() };
+    let mark = if widens && !dangers.is_empty() { format!(" ⚠ {}", list(&dangers)) } else { String::new() };
     format!("{}{names}: {}{groups}{mark}", list(&grants.resources), list(&grants.verbs))
 }
 
@@ -128,6 +141,27 @@ mod tests {
         let same = GrantChanges::of(&FieldPath::of(&["rules"]), Some(&live), Some(&folded)).unwrap();
         assert_eq!((same.heading(), same.lines().count()), ("the same grants, written otherwise", 0));
         assert_eq!(shown(&json!([{"host": "a"}]), &json!([{"host": "b"}])), None, "the rules of an Ingress");
+    }
+
+    #[test]
+    fn only_what_nothing_granted_before_is_a_widening() {
+        let secrets = |verbs: &[&str]| json!([rule(&[""], &["secrets"], verbs)]);
+        let narrowed = shown(&secrets(&["*"]), &secrets(&["get", "list"])).unwrap();
+        assert_eq!(narrowed, ["+ secrets: get, list (core)", "- secrets: * (core)"]);
+        let widened = shown(&secrets(&["get"]), &secrets(&["*"])).unwrap();
+        assert_eq!(widened, ["+ secrets: * (core) ⚠ *, secrets", "- secrets: get (core)"]);
+        for (live, desired) in [(&["*"][..], &["*", "get"][..]), (&["*", "get"][..], &["*"][..])] {
+            assert!(shown(&secrets(live), &secrets(desired)).unwrap().is_empty(), "{live:?} {desired:?}");
+        }
+        let users = |names: &[&str]| json!([{"apiGroups": [""], "resources": ["users"], "resourceNames": names, "verbs": ["impersonate"]}]);
+        let narrowed = shown(&users(&[]), &users(&["x"])).unwrap();
+        assert_eq!(narrowed, ["+ users named x: impersonate (core)", "- users: impersonate (core)"]);
+        // Next to a narrowing, what is new keeps its mark.
+        let both = json!([rule(&[""], &["secrets"], &["get"]), rule(&[""], &["pods/exec"], &["get"])]);
+        assert_eq!(
+            shown(&secrets(&["*"]), &both).unwrap(),
+            ["+ pods/exec: get (core) ⚠ pods/exec", "+ secrets: get (core)", "- secrets: * (core)"]
+        );
     }
 
     #[test]

@@ -18,7 +18,7 @@ use super::object::renamed::{FormerObject, paired};
 use super::object::{ObjectFields, ObjectMessages, ObjectReport};
 use super::summary::Summary;
 use super::unmanaged::UnmanagedObject;
-use super::verdict::{EXIT_CODES, FailClass, FailOn, Verdict, class_names, classes};
+use super::verdict::{EXIT_CODES, EXIT_SUCCESS, FailClass, FailOn, Verdict, class_names, classes};
 
 /// The report of a run in one cluster.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -314,6 +314,15 @@ impl Report {
     /// Returns true if it has differences that its baseline has as well.
     pub fn has_known(&self) -> bool {
         self.summary.known.is_some_and(|known| known > 0)
+    }
+
+    /// Returns true if its baseline has all differences, so that none makes it fail.
+    pub(crate) fn has_only_known(&self) -> bool {
+        let is_known = |object: &ObjectReport| !object.differs() || object.is_known();
+        self.verdict == Verdict::Drift
+            && self.exit_code == EXIT_SUCCESS
+            && self.has_known()
+            && self.objects.iter().all(is_known)
     }
 
     /// Leaves out the differences that are known. The counts are still those of all objects.

@@ -179,10 +179,20 @@ pub(crate) struct VerdictWords {
     pub of_context: &'static str,
 }
 
+/// The words for a result whose differences are all in the baseline.
+const NO_NEW_DIFFERENCES: VerdictWords = VerdictWords {
+    heading: "No new differences",
+    sentence: "no new differences",
+    of_context: "without new differences",
+};
+
 /// Returns the words for the result of a report. With a base, they say what a change does, and call drift only what differs anyway.
 pub(crate) fn verdict_of(report: &Report) -> VerdictWords {
     if let Some(class) = report.fails_without_differences() {
         return without_differences(class);
+    }
+    if report.has_only_known() {
+        return NO_NEW_DIFFERENCES;
     }
     verdict(report.verdict, &parts::of_report(report).unwrap_or_default(), &report.summary)
 }
@@ -195,6 +205,10 @@ pub(crate) fn verdict_of_all(reports: &Reports) -> VerdictWords {
         && failing.all(|report| report.fails_without_differences() == Some(class))
     {
         return without_differences(class);
+    }
+    let mut drifted = reports.contexts.iter().map(|one| &one.report).filter(|report| report.verdict == Verdict::Drift);
+    if reports.verdict == Verdict::Drift && drifted.all(Report::has_only_known) {
+        return NO_NEW_DIFFERENCES;
     }
     let found: Option<Vec<BTreeSet<Part>>> = reports.contexts.iter().map(|one| parts::of_report(&one.report)).collect();
     let parts = found.into_iter().flatten().flatten().collect();

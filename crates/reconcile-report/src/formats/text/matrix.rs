@@ -286,6 +286,20 @@ mod tests {
         ContextReport { context: Some(name.to_owned()), server: None, report }
     }
 
+    #[test]
+    fn contexts_whose_differences_are_all_known_have_no_new_ones() {
+        let known = |name: &str, is_known: bool| {
+            let mut missing = object("shop", "it", 1, ObjectDiff::create(serde_json::json!({}), Evidence::Server));
+            missing.diff.changes.iter_mut().for_each(|change| change.known = is_known);
+            let ContextReport { context, server, report } = context(name, vec![missing]);
+            ContextReport { context, server, report: report.with_baseline(0) }
+        };
+        let last = |contexts: Vec<ContextReport>| shown(contexts).lines().last().unwrap_or_default().to_owned();
+        assert_eq!(last(vec![known("eu", true), known("us", true)]), "2 contexts: 2 without new differences");
+        let mixed = last(vec![known("eu", true), known("us", false)]);
+        assert_eq!(mixed, "2 contexts: 1 without new differences, 1 with changes");
+    }
+
     fn shown(contexts: Vec<ContextReport>) -> String {
         plain(&together(&Reports::of(Command::Diff, contexts, Vec::new()), &View::default()))
     }

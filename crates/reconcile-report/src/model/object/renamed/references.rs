@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use reconcile_core::compare::{Class, Side};
+use reconcile_core::compare::{Class, FieldChange, Side};
 use reconcile_core::object::generated::{generated_names, stem};
 use serde_json::Value;
 use structured_merge::{FieldPath, ObjectKey, Op, PathElement};
@@ -12,12 +12,16 @@ use crate::model::object::ObjectReport;
 /// The new objects, by the namespaces and names of the former ones.
 pub(super) type Renames = BTreeMap<(Option<String>, String), ObjectKey>;
 
-/// Marks the references to objects under a new name. An item of a list whose key is the name is one difference with the former item.
+/// Marks the references to objects under a new name; that name itself follows nothing. An item of a list whose key is the name is one difference with the former item.
 pub(super) fn follow(object: &mut ObjectReport, renames: &Renames) {
     let namespace = object.key.namespace.clone();
     let new_of = |name: &str| renames.get(&(namespace.clone(), name.to_owned()));
     let mut removed: BTreeMap<(Vec<PathElement>, String), (FieldPath, Vec<String>)> = BTreeMap::new();
-    for change in object.diff.changes.iter_mut().filter(|change| change.follows.is_empty()) {
+    let own_name = object.renamed_from.is_some().then(|| FieldPath::of(&["metadata", "name"]));
+    let is_reference = |change: &&mut FieldChange| {
+        change.follows.is_empty() && own_name.as_ref().is_none_or(|name| change.path != *name)
+    };
+    for change in object.diff.changes.iter_mut().filter(is_reference) {
         let Some(live) = change.live.as_deref().filter(|_| change.op != Op::Move) else { continue };
         if generated_names(std::iter::once(live)).into_iter().all(|name| new_of(name).is_none()) {
             continue;

@@ -63,6 +63,16 @@ fn a_new_hash_is_the_same_object_under_a_new_name() {
     );
 }
 
+/// As after a pull of all that differed.
+#[test]
+fn a_new_name_with_the_same_content_does_not_follow_itself() {
+    let data = json!({"a": "x"});
+    let objects = vec![new("ConfigMap", B, &data), old("ConfigMap", A, EARLY, &data)];
+    let object = paired(objects, &[]).pop().unwrap();
+    let [change] = &object.diff.changes[..] else { panic!("{object:#?}") };
+    assert_eq!((change.path.to_string().as_str(), change.follows.as_slice()), ("metadata.name", &[][..]));
+}
+
 #[test]
 fn other_names_kinds_and_deletions_stay_apart() {
     let data = |value: &str| json!({"a": value});

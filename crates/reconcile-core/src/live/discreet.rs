@@ -145,6 +145,11 @@ pub fn complaint(reason: &str) -> &'static str {
     }
 }
 
+/// A refusal of a policy, in our words: ``refused by ValidatingAdmissionPolicy `p` (binding `b`): REASON``; `None` for any other refusal.
+pub fn refused_by_policy(message: &str) -> Option<String> {
+    denied_by_policy(message).map(|(policy, reason)| format!("refused by {policy}: {reason}"))
+}
+
 /// The policy that denied a request, in our words, and its reason.
 pub fn denied_by_policy(message: &str) -> Option<(String, &str)> {
     let message = message.split_once(" is forbidden: ").map_or(message, |(_, rest)| rest);

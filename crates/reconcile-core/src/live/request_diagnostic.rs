@@ -3,7 +3,7 @@
 use serde_json::Value;
 use structured_merge::GroupVersionKind;
 
-use super::discreet::Discreet;
+use super::discreet::{Discreet, refused_by_policy};
 use super::resolve::Target;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::object::{may_be_secret, may_quote_secret};
@@ -24,7 +24,13 @@ impl Diagnostic {
         };
         match error.status() {
             Some(status) if is_secret(status) => of_secret(status, error),
-            _ => error.into(),
+            status => {
+                let diagnostic = Self::from(error);
+                match status.and_then(|status| refused_by_policy(&status.message)) {
+                    Some(message) => Self { message, ..diagnostic },
+                    None => diagnostic,
+                }
+            }
         }
     }
 }
@@ -92,6 +98,19 @@ mod tests {
             let expected = if own.contains(code) { Code::Unknown } else { *code };
             assert_eq!(Code::from(&StatusError::refusal(499, code.as_str(), "")), expected, "{code}");
         }
+    }
+
+    #[test]
+    fn the_denial_of_a_policy_has_the_same_words_for_every_request() {
+        let said = |kind: &str, resource: &str| {
+            let denial = "ValidatingAdmissionPolicy 'v' with binding 'b' denied request: kept";
+            let message = format!("{resource} \"c\" is forbidden: {denial}");
+            let denied = RequestError::Status(Box::new(StatusError::refusal(422, "Invalid", &message)));
+            Diagnostic::about(&GroupVersionKind::new("v1", kind), &denied).message
+        };
+        let policy = "ValidatingAdmissionPolicy `v` (binding `b`)";
+        assert_eq!(said("ConfigMap", "configmaps"), format!("refused by {policy}: kept"));
+        assert_eq!(said("Secret", "secrets"), format!("{policy} denied the request (422 Invalid)"));
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::compare::replacement::outermost;
 use crate::compare::secrecy::refusal_may_quote;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::live::Target;
-use crate::live::discreet::{Discreet, denied_by_policy};
+use crate::live::discreet::{Discreet, refused_by_policy};
 use crate::manifest::yaml::Step;
 use crate::object::granting;
 use crate::request::{Cause, StatusError};
@@ -101,8 +101,8 @@ pub fn refusal(target: &Target, live: Option<&Value>, schema: TypeRef<'_>, statu
     if subject.may_quote_secret {
         return discreet_refusal(&subject, status);
     }
-    if let Some((policy, reason)) = denied_by_policy(&status.message) {
-        return Refusal::Other(Diagnostic::new(status, format!("refused by {policy}: {reason}")));
+    if let Some(message) = refused_by_policy(&status.message) {
+        return Refusal::Other(Diagnostic::new(status, message));
     }
     if is_without_namespace(status) {
         return Refusal::NoNamespace(status.details_name.clone().unwrap_or_default());

@@ -1,5 +1,6 @@
 //! `--patch`: one question for each change, as `git add -p` asks.
 
+use reconcile_core::pull::Obstacle;
 use reconcile_report::{Role, Styled};
 
 use crate::engine::interrupt::Interrupt;
@@ -40,12 +41,14 @@ pub(crate) async fn ask(pulling: &mut Pulling, output: &Output, interrupt: &Inte
         if rest == Rest::Ask && !proposed.try_alone() {
             continue;
         }
+        let mut is_asked = false;
         let is_taken = loop {
             match rest {
                 Rest::TakeFile => break true,
                 Rest::LeaveFile | Rest::Leave => break false,
                 Rest::Ask => {}
             }
+            is_asked = true;
             output.terminal.message(&proposed.question(&output.view));
             match answer(interrupt).await?.as_deref().map(str::trim) {
                 Some("y") => break true,
@@ -57,7 +60,7 @@ pub(crate) async fn ask(pulling: &mut Pulling, output: &Output, interrupt: &Inte
             }
         };
         if !is_taken {
-            proposed.decline();
+            proposed.leave_out(if is_asked { Obstacle::Declined } else { Obstacle::NotAsked });
         }
     }
     Ok(())

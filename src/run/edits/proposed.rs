@@ -101,9 +101,9 @@ impl Proposed {
         question(key, change, &file, view)
     }
 
-    /// Leaves it out.
-    pub fn decline(&mut self) {
-        self.proposal.edit = Err(Obstacle::Declined);
+    /// Leaves it out for this reason.
+    pub fn leave_out(&mut self, reason: Obstacle) {
+        self.proposal.edit = Err(reason);
     }
 }
 

@@ -220,7 +220,7 @@ impl Pulling {
         let is_kept = |Proposed { proposal, .. }: &Proposed| is_kept(&proposal.key, &proposal.change);
         if self.planned.is_some() {
             // Their positions stay.
-            self.changes.iter_mut().filter(|one| !is_kept(one)).for_each(Proposed::decline);
+            self.changes.iter_mut().filter(|one| !is_kept(one)).for_each(|one| one.leave_out(Obstacle::Declined));
         } else {
             self.changes.retain(is_kept);
         }
@@ -270,7 +270,7 @@ impl Pulling {
     /// The changes that cannot be made, each with its object and the reason.
     pub fn obstacles(&self) -> impl Iterator<Item = (&ObjectKey, &FieldChange, &Obstacle)> {
         self.changes.iter().filter_map(|Proposed { proposal, .. }| {
-            let obstacle = proposal.edit.as_ref().err().filter(|obstacle| **obstacle != Obstacle::Declined)?;
+            let obstacle = proposal.edit.as_ref().err().filter(|obstacle| !obstacle.is_choice())?;
             Some((&proposal.key, &proposal.change, obstacle))
         })
     }
@@ -351,7 +351,7 @@ fn objects(changes: Vec<Proposed>) -> Vec<PulledObject> {
             Obstacle::Replaced(path, flag) => Obstacle::Replaced(secrecy.shown_path(&path), flag),
             other => other,
         });
-        let is_declined = edit == Err(Obstacle::Declined);
+        let is_declined = edit.as_ref().is_err_and(Obstacle::is_choice);
         let reason = edit.err().map(|obstacle| obstacle.to_string());
         let (file, how) = place.filter(|_| reason.is_none()).map(|placed| (placed.file, placed.how)).unzip();
         let accepted = reason.is_none();

@@ -58,21 +58,23 @@ pub(crate) fn refuse_halves(changes: &mut [Proposed]) -> bool {
     is_any
 }
 
-/// The first change that goes with one that is not made, and its obstacle. A removal that only goes with a change is declined with it.
+/// The first change that goes with one that is not made, and its obstacle. A removal that only goes with a change is left out with it.
 fn half(changes: &[Proposed]) -> Option<(usize, Obstacle)> {
     changes.iter().enumerate().find_map(|(position, one)| {
         let Proposal { key, change, needs, edit } = &one.proposal;
         if edit.is_err() {
             return None;
         }
-        let (path, is_declined) = needs.iter().find_map(|path| {
+        let (path, left_out) = needs.iter().find_map(|path| {
             let is_it = |other: &&Proposed| other.proposal.key == *key && other.proposal.change.path == *path;
             let mut others = changes.iter().filter(is_it).peekable();
-            let is_declined = others.peek().is_some_and(|other| other.proposal.edit == Err(Obstacle::Declined));
-            others.all(|other| other.proposal.edit.is_err()).then_some((path, is_declined))
+            let left_out =
+                others.peek().and_then(|other| other.proposal.edit.as_ref().err()).filter(|one| one.is_choice());
+            others.all(|other| other.proposal.edit.is_err()).then_some((path, left_out))
         })?;
         let is_removal = change.live.is_none();
-        let obstacle = if is_removal && is_declined { Obstacle::Declined } else { Obstacle::Half(path.clone(), None) };
+        let left_out = left_out.filter(|_| is_removal).cloned();
+        let obstacle = left_out.unwrap_or_else(|| Obstacle::Half(path.clone(), None));
         Some((position, obstacle))
     })
 }

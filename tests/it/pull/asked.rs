@@ -62,6 +62,8 @@ fn the_rest_of_a_file_can_be_left_out() {
     let run = answered(&ws, "d\ny\nn\n").exits_with(0);
     let read = |name: &str| fs::read_to_string(ws.folder().join(name)).unwrap();
     assert_eq!((read("one.yaml"), read("two.yaml")), (map("one"), map("two").replaced("a: x", "a: w")), "{run}");
+    let reasons = ["data.a: the answer was no", "data.b: it was not asked about", "data.b: the answer was no"];
+    assert!(reasons.iter().all(|reason| run.stdout.contains(reason)), "{run}");
 }
 
 #[test]

@@ -66,6 +66,8 @@ pub enum Obstacle {
     Refused(String),
     /// Somebody answered no.
     Declined,
+    /// An earlier answer, or the end of the answers, left it out.
+    NotAsked,
 }
 
 /// A fragment for messages.
@@ -99,7 +101,15 @@ impl fmt::Display for Obstacle {
             Self::Half(path, None) => write!(f, "it goes together with {path}, which is not pulled"),
             Self::Refused(reason) => write!(f, "the server would refuse the manifest with it: {reason}"),
             Self::Declined => f.write_str("the answer was no"),
+            Self::NotAsked => f.write_str("it was not asked about"),
         }
+    }
+}
+
+impl Obstacle {
+    /// Returns true if somebody chose to leave the change out, by an answer about it or an earlier one.
+    pub fn is_choice(&self) -> bool {
+        matches!(self, Self::Declined | Self::NotAsked)
     }
 }
 

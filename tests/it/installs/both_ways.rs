@@ -28,16 +28,16 @@ pub fn end_both_ways(ws: &Workspace, wanted: &[Wanted], rng: &mut Rng, figures: 
     without_templates(ws);
     let drifts: Vec<Drift> = wanted.iter().filter_map(|wanted| change(api, &resources, wanted, rng)).collect();
     let chosen: Vec<&Drift> = drifts.iter().filter(|_| rng.chance(PULLED_PERCENT)).collect();
-    let mut pulled = pulled(ws, &chosen, figures);
+    let pulled = pulled(ws, &chosen, figures);
 
     let run = ws.reconcile(["diff", "-f", "."]);
     for object in objects(&run) {
         let id = Id::of(object);
         let is_left = |change: &&Value| change["class"] == "pending";
         let left: Vec<&Value> = object["changes"].as_array().into_iter().flatten().filter(is_left).collect();
-        if pulled.contains(&id) && !left.is_empty() {
-            figures.check(false, || format!("{id} was pulled, and differs still: {left:?}"));
-        }
+        figures.check(!pulled.contains(&id) || left.is_empty(), || {
+            format!("{id} was pulled, and differs still: {left:?}")
+        });
         let drifts = drifts.iter().any(|drift| drift.object == id) && !pulled.contains(&id);
         let action = object["action"].as_str().unwrap_or_default();
         figures

@@ -14,7 +14,7 @@ const ACCOUNT: &str = "serviceAccountName";
 /// template of a custom resource the server sets only what the definition says. A default that is missing here is pulled into the manifest,
 /// where it changes nothing, and counts as added by whom the record names.
 pub(crate) fn is_known_default(value: &Value, name: &str, siblings: &Map<String, Value>, schema: TypeRef<'_>) -> bool {
-    // Each of the two names of an account sets the other one. Whoever sets an account sets this one, and the deprecated one follows.
+    // Each of the two names of an account sets the other one. This one is what somebody sets, and the deprecated one follows.
     let of_siblings = || schema.default_of_empty(name, |name| siblings.get(name)).filter(|_| name != ACCOUNT);
     if is_default(value, name, schema) || of_siblings().as_ref() == Some(value) {
         return true;

@@ -75,8 +75,14 @@ impl Classifier<'_> {
         Some(format!("{} {stay}: {why}", secrecy.listed(fields)))
     }
 
+    /// Returns true if a field that we owned stays for a reason that needs no warning: as a default of the server, or in a value that the
+    /// manifest has as a whole where the types of its parts are unknown.
+    pub fn stays_by_itself(&self, path: &FieldPath, live: &mut Lookup<'_>) -> bool {
+        self.ours_after.covers(path) || self.has_default(path, live)
+    }
+
     /// Returns true if the live object may have the default of the server at a path.
-    pub fn has_default(&self, path: &FieldPath, live: &mut Lookup<'_>) -> bool {
+    fn has_default(&self, path: &FieldPath, live: &mut Lookup<'_>) -> bool {
         let Some((_, above)) = path.elements().split_last() else { return false };
         let siblings = live.value(&FieldPath::from(above.to_vec())).and_then(Value::as_object);
         let value = live.value(path);

@@ -175,7 +175,7 @@ impl<'a> Classifier<'a> {
         let (theirs, owners) = self.claimants.best(path, self.schema());
         let has_foreign_part = || theirs == ClaimStrength::Own && self.parts().has_foreign(path, &self.ours_before);
         match change.op {
-            // Whoever changes a field owns what the server sets with it, and takes out with it.
+            // A manager that changes a field owns what the server sets with it, and takes out with it.
             Op::Remove
                 if ours == ClaimStrength::None
                     && applied.is_none()

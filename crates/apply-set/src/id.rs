@@ -2,7 +2,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use ring::digest::{SHA256, digest};
 use serde_json::Value;
-use structured_merge::{FieldPath, GroupVersionKind, ObjectKey, ObjectMeta as _};
+use structured_merge::{FieldPath, GroupVersionKind, MAX_SUBDOMAIN, ObjectKey, ObjectMeta as _, is_dns_subdomain};
 
 /// The label of an object that belongs to an apply set; its value is the set's id.
 pub const PART_OF: &str = "applyset.kubernetes.io/part-of";
@@ -95,29 +95,21 @@ impl ParentReference {
     }
 }
 
-/// Refuses a name that no object can have: those of parents are DNS subdomains (RFC 1123; apimachinery `pkg/util/validation`,
-/// `IsDNS1123Subdomain`).
+/// Refuses a name that no object can have: those of parents are DNS subdomains.
 fn check_name(name: &str) -> Result<(), String> {
     let length = name.len();
-    if length > MAX_NAME {
-        return Err(format!("the name of the apply set has {length} bytes, and that of an object at most {MAX_NAME}"));
+    if length > MAX_SUBDOMAIN {
+        return Err(format!(
+            "the name of the apply set has {length} bytes, and that of an object at most {MAX_SUBDOMAIN}"
+        ));
     }
-    let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
-    let is_label = |label: &str| {
-        let ends = [label.bytes().next(), label.bytes().next_back()];
-        ends.into_iter().all(|end| end.is_some_and(is_plain))
-            && label.bytes().all(|byte| is_plain(byte) || byte == b'-')
-    };
-    if name.split('.').all(is_label) {
+    if is_dns_subdomain(name) {
         return Ok(());
     }
     Err(format!(
         "`{name}` cannot be the name of an apply set: lowercase letters, digits, `-` and `.`, with a letter or digit at both ends"
     ))
 }
-
-/// The longest name of an object, in bytes.
-const MAX_NAME: usize = 253;
 
 #[cfg(test)]
 mod tests {
@@ -167,11 +159,11 @@ mod tests {
 
     #[test]
     fn a_name_that_no_object_can_have_names_no_set() {
-        let longest = "a".repeat(MAX_NAME);
+        let longest = "a".repeat(MAX_SUBDOMAIN);
         for name in ["pay", "cm/pay.v1", "0-a", longest.as_str()] {
             assert!(ParentReference::parse(name).is_ok(), "{name}");
         }
-        let too_long = "a".repeat(MAX_NAME + 1);
+        let too_long = "a".repeat(MAX_SUBDOMAIN + 1);
         for name in ["Pay", "a b", "cm/-a", "a-", "a..b", ".a", "a_b", "grün", "secret/Pay", too_long.as_str()] {
             assert!(ParentReference::parse(name).is_err(), "{name}");
         }

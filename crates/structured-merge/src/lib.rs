@@ -118,9 +118,9 @@ pub use kinds::{
 };
 pub use merge::merge;
 pub use object::{
-    FieldPath, FieldSet, FieldsV1Error, GroupKind, GroupVersionKind, LAST_APPLIED, Lookup, ManagedFieldsEntry,
-    NotAPath, ObjectKey, ObjectMeta, Operation, PathElement, Quantity, SERVER_METADATA, Scalar, SharedTypes, TypeNames,
-    managed_fields, with_elements, without_system_fields,
+    FieldPath, FieldSet, FieldsV1Error, GroupKind, GroupVersionKind, LAST_APPLIED, Lookup, MAX_SUBDOMAIN,
+    ManagedFieldsEntry, NotAPath, ObjectKey, ObjectMeta, Operation, PathElement, Quantity, SERVER_METADATA, Scalar,
+    SharedTypes, TypeNames, is_dns_subdomain, managed_fields, with_elements, without_system_fields,
 };
 pub use ownership::{
     Applier, LastApplied, LostFields, ManagedObject, Ownership, fields_last_applied, owns_last_applied,

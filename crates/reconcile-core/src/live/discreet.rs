@@ -4,11 +4,10 @@
 use std::fmt::Write as _;
 
 use serde_json::Value;
-use structured_merge::{FieldPath, GroupVersionKind};
+use structured_merge::{FieldPath, GroupVersionKind, is_dns_subdomain};
 
 use super::resolve::Target;
 use crate::diagnostic::Diagnostic;
-use crate::object::names::is_dns_subdomain;
 use crate::object::{Permission, may_quote_secret};
 use crate::request::{Cause, StatusError};
 

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use kube_yaml::{Mark, Validation};
-use structured_merge::{ObjectKey, builtin};
+use structured_merge::{ObjectKey, builtin_kind};
 
 use super::chunk::{Chunk, Hooks, Input, ReadChunk};
 use super::manifest::Manifest;
@@ -210,7 +210,7 @@ impl Gathering<'_> {
 
 /// The object of a manifest as messages name it before the server is asked: without a namespace if its kind is known to have none.
 fn named(manifest: &Manifest) -> ObjectKey {
-    let is_of_cluster = builtin().kinds().iter().any(|kind| kind.gvk == manifest.gvk && !kind.namespaced);
+    let is_of_cluster = builtin_kind(&manifest.gvk).is_some_and(|kind| !kind.namespaced);
     let namespace = manifest.namespace.clone().filter(|_| !is_of_cluster);
     ObjectKey { gvk: manifest.gvk.clone(), namespace, name: manifest.name.clone() }
 }

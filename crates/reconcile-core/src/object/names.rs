@@ -2,15 +2,13 @@
 //! location before any request. The rules are those of apimachinery `pkg/api/validate/content` and `pkg/api/validation`. If kinds differ
 //! and not all servers are certain to refuse, the server decides.
 
-use structured_merge::{GroupVersionKind, builtin_kind};
+use structured_merge::{GroupVersionKind, builtin_kind, is_dns_subdomain};
 
 /// The rule for the names of namespaces, as for all DNS labels.
 pub const DNS_LABEL: &str =
     "up to 63 lowercase letters, digits and `-` are allowed, with a letter or a digit at both ends";
 /// Longest DNS label.
 pub const MAX_LABEL: usize = 63;
-/// Longest DNS subdomain.
-const MAX_SUBDOMAIN: usize = 253;
 /// Built-in kinds whose names do not have to be DNS subdomains: any path segment is allowed, or the server decides.
 const FREE_NAMES: [(&str, &str); 11] = [
     ("", "Event"),
@@ -34,12 +32,7 @@ pub const MAX_ANNOTATIONS: usize = 256 << 10;
 /// Returns true for a valid name of a namespace (RFC 1123; apimachinery `pkg/api/validate/content`, `IsDNS1123Label`). Nothing
 /// else may get into the path of a request.
 pub fn is_dns_label(text: &str) -> bool {
-    text.len() <= MAX_LABEL && is_label_of_any_length(text)
-}
-
-fn is_label_of_any_length(text: &str) -> bool {
-    let is_edge = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
-    text.starts_with(is_edge) && text.ends_with(is_edge) && text.chars().all(|c| is_edge(c) || c == '-')
+    text.len() <= MAX_LABEL && !text.contains('.') && is_dns_subdomain(text)
 }
 
 /// A noun with its indefinite article: `a Deployment`, `an Ingress`, `an HTTPRoute`. A kind whose name is a plural is an
@@ -146,11 +139,6 @@ fn is_label_value(text: &str) -> bool {
         && text.bytes().all(|c| c.is_ascii_alphanumeric() || b"-_.".contains(&c))
         && edge(text.bytes().next())
         && edge(text.bytes().next_back())
-}
-
-/// Returns true for a DNS subdomain. Its labels between the dots may have any length.
-pub(crate) fn is_dns_subdomain(text: &str) -> bool {
-    text.len() <= MAX_SUBDOMAIN && text.split('.').all(is_label_of_any_length)
 }
 
 #[cfg(test)]

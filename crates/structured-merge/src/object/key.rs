@@ -6,6 +6,19 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+/// Longest DNS subdomain, in bytes.
+pub const MAX_SUBDOMAIN: usize = 253;
+
+/// Returns true for a DNS subdomain, as the names of most objects are (RFC 1123; apimachinery `pkg/util/validation`,
+/// `IsDNS1123Subdomain`). Its labels between the dots may have any length.
+pub fn is_dns_subdomain(text: &str) -> bool {
+    let is_edge = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    let is_label = |label: &str| {
+        label.starts_with(is_edge) && label.ends_with(is_edge) && label.chars().all(|c| is_edge(c) || c == '-')
+    };
+    text.len() <= MAX_SUBDOMAIN && text.split('.').all(is_label)
+}
+
 /// The type of an object. All copies of it share its names, because the objects of an input are of few types.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]

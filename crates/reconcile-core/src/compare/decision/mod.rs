@@ -258,11 +258,11 @@ impl<'a> DiffBuilder<'a> {
         let (replacement, hint) = match (replace_guard(target, object), policy.replace) {
             (Some(replace_guard), _) => (Replacement::Protected, Some(replace_guard)),
             (None, Replace::Never) => {
-                let differing = diff.changes.iter().filter(|change| change.class.is_drift()).map(|change| &change.path);
-                let resize =
-                    resize(&target.key, differing).map(|resize| format!(", or change the running Pod with {resize}"));
-                let hint =
-                    format!("pass `--replace=immutable` to delete and recreate it{}", resize.unwrap_or_default());
+                let hint = "pass `--replace=immutable` to delete and recreate it";
+                let hint = match resize(&target.key, diff.drift().map(|change| &change.path)) {
+                    Some(resize) => format!("{hint}, or change the running Pod with {resize}"),
+                    None => hint.to_owned(),
+                };
                 (Replacement::NeedsFlag, Some(hint))
             }
             (None, Replace::Immutable) => (Replacement::Allowed, None),

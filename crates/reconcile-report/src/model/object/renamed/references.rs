@@ -12,7 +12,8 @@ use crate::model::object::ObjectReport;
 /// The new objects, by the namespaces and names of the former ones.
 pub(super) type Renames = BTreeMap<(Option<String>, String), ObjectKey>;
 
-/// Marks the references to objects under a new name; that name itself follows nothing. An item of a list whose key is the name is one difference with the former item.
+/// Marks the references to objects under a new name; that name itself follows nothing. An item of a list whose key is the name is one
+/// difference with the former item.
 pub(super) fn follow(object: &mut ObjectReport, renames: &Renames) {
     let namespace = object.key.namespace.clone();
     let new_of = |name: &str| renames.get(&(namespace.clone(), name.to_owned()));

@@ -75,19 +75,11 @@ fn classes(run: &Run, kind: &str, name: &str) -> BTreeMap<String, String> {
     changes.iter().map(|change| (text(&change["path"]), text(&change["class"]))).collect()
 }
 
-const EMPTY: &str = "
-apiVersion: apps/v1
-kind: Deployment
-metadata: {name: web, namespace: $NS}
-spec:
-  selector: {matchLabels: {app: web}}
-  template:
-    metadata: {labels: {app: web}}
-    spec:
-      containers:
-      - {name: web, image: 'shop/web:1'}
-      - {name: log, image: 'shop/log:1', env: [{name: EMPTY, value: ''}, {name: A, value: '1'}]}
-";
+/// A Deployment with a second container, which has a variable without a text.
+fn with_empty_value() -> String {
+    let log = "{name: log, image: 'shop/log:1', env: [{name: EMPTY, value: ''}, {name: A, value: '1'}]}";
+    PROBED.replaced("{port: 80}}}]", &format!("{{port: 80}}}}}}, {log}]"))
+}
 
 /// The server does not store the empty value of a variable, and does not forget our claim on it either.
 #[test]
@@ -98,7 +90,7 @@ fn what_is_gone_with_an_empty_value_is_no_change_of_the_manifests() {
         [("/1", log), ("/1/env", &format!("{log}.env")), ("/1/env/0", &format!("{log}.env[name=EMPTY]"))]
     {
         let ws = Workspace::new();
-        ws.write("web.yaml", &ws.fill_in(EMPTY));
+        ws.write("web.yaml", &with_empty_value());
         ws.reconcile(["apply", "-f", "."]).exits_with(0);
         let patch = json!([{"op": "remove", "path": format!("{containers}{removed}")}]).to_string();
         ws.kubectl(["patch", "deployment/web", "--type=json", "-p", &patch]).exits_with(0);
@@ -119,9 +111,9 @@ fn what_is_gone_with_an_empty_value_is_no_change_of_the_manifests() {
 #[test]
 fn a_value_in_the_place_of_an_empty_one_is_a_change_of_the_manifests() {
     let ws = Workspace::new();
-    ws.write("web.yaml", &ws.fill_in(EMPTY));
+    ws.write("web.yaml", &with_empty_value());
     ws.reconcile(["apply", "-f", "."]).exits_with(0);
-    ws.write("web.yaml", &ws.fill_in(EMPTY).replaced("value: ''", "value: now"));
+    ws.write("web.yaml", &with_empty_value().replaced("value: ''", "value: now"));
     let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
     let path = "spec.template.spec.containers[name=log].env[name=EMPTY].value";
     assert_eq!(classes(&diff, "Deployment", "web"), [(path.to_owned(), "pending".to_owned())].into());
@@ -366,29 +358,20 @@ fn a_default_of_client_side_apply_that_goes_with_another_field_is_a_consequence(
 /// The server sets the account again by its deprecated name, and keeps the address of a Service: no manager owns them any more.
 #[test]
 fn what_the_manifest_drops_and_the_server_keeps_is_named_once() {
-    let pod =
-        "{containers: [{name: web, image: 'shop/web:1'}], terminationGracePeriodSeconds: 30, serviceAccountName: mine}";
-    let objects = format!(
-        "
-apiVersion: apps/v1
-kind: Deployment
-metadata: {{name: web}}
-spec: {{selector: {{matchLabels: {{app: web}}}}, template: {{metadata: {{labels: {{app: web}}}}, spec: {pod}}}}}
----
+    let service = "
 apiVersion: v1
 kind: Service
-metadata: {{name: web}}
-spec: {{clusterIP: None, sessionAffinity: None, selector: {{app: web}}, ports: [{{port: 80, protocol: TCP}}]}}
-"
-    );
+metadata: {name: web}
+spec: {clusterIP: None, sessionAffinity: None, selector: {app: web}, ports: [{port: 80, protocol: TCP}]}
+";
+    let dropped = "terminationGracePeriodSeconds: 30, serviceAccountName: mine, ";
     let ws = Workspace::new();
-    ws.write("web.yaml", &objects);
+    ws.write("web.yaml", &PROBED.replaced("spec: {containers", &format!("spec: {{{dropped}containers")));
+    ws.write("service.yaml", service);
     ws.reconcile(["apply", "-f", "."]).exits_with(0);
-    let fewer = objects
-        .replaced(", terminationGracePeriodSeconds: 30, serviceAccountName: mine", "")
-        .replaced("clusterIP: None, sessionAffinity: None, ", "")
-        .replaced(", protocol: TCP", "");
-    ws.write("web.yaml", &fewer);
+    ws.write("web.yaml", PROBED);
+    let fewer = service.replaced("clusterIP: None, sessionAffinity: None, ", "").replaced(", protocol: TCP", "");
+    ws.write("service.yaml", &fewer);
     let why = "is no longer in the manifest and stays: no manager owns it, so that an apply does not remove it";
     for command in ["diff", "apply"] {
         let run = ws.reconcile([command, "-f", "."]).exits_with(0);

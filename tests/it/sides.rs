@@ -405,7 +405,7 @@ fn a_default_of_a_hand_edit_goes_with_it() {
     ws.reconcile(["pull", "-f", "old"]).exits_with(0);
     let manifest = std::fs::read_to_string(ws.folder().join("old/web.yaml")).expect("a manifest");
     assert!(manifest.contains("type: LoadBalancer") && !manifest.contains("allocate"), "{manifest}");
-    ws.reconcile(["diff", "-f", "old"]).exits_with(0);
+    ws.reconcile(["diff", "-f", "old", "--fail-on=drift,manual"]).exits_with(0);
     ws.reconcile(["apply", "-f", "new", "--base", "old"]).exits_with(0);
     ws.reconcile(["diff", "-f", "new"]).exits_with(0);
 }

@@ -168,7 +168,6 @@ pub(super) fn usual_defaults(name: &str) -> Vec<Value> {
         "progressDeadlineSeconds" => vec![json!(600)],
         "defaultMode" => vec![json!(0o644)],
         "suspend" | "immutable" => vec![json!(false)],
-        "allocateLoadBalancerNodePorts" => vec![json!(true)],
         "restartPolicy" => vec![json!("Always")],
         "dnsPolicy" => vec![json!("ClusterFirst")],
         "schedulerName" => vec![json!("default-scheduler")],

@@ -20,6 +20,7 @@ pub(crate) fn is_known_default(value: &Value, name: &str, siblings: &Map<String,
         return true;
     }
     let default = match name {
+        "allocateLoadBalancerNodePorts" if schema.declares("loadBalancerClass") => json!(true),
         "defaultMode" if schema.declares("items") || schema.declares("sources") => json!(0o644),
         "type" if ["path", "type"].iter().all(|field| schema.declares(field)) && schema.field_names().count() == 2 => {
             json!("")

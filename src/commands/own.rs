@@ -179,7 +179,7 @@ impl ContextCommand for Own<'_> {
         }
         let mut report = events.builder.handed_over(writes);
         report.name_users_of(shown);
-        report.warnings.extend(pass.warnings().cloned().chain(unread));
+        report.warnings.extend(pass.warnings(released).chain(unread));
         Ok(report)
     }
 

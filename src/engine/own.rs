@@ -15,6 +15,7 @@ use reconcile_core::live::{LiveState, Resource, Target, failed_request};
 use reconcile_core::own::{Handover, Recipient};
 use reconcile_core::pass::{Outcome, TurnResult};
 use reconcile_core::plan::Plan;
+use reconcile_core::rules::Glob;
 use serde_json::{Value, json};
 use structured_merge::{ObjectMeta as _, Ownership, TypeRef};
 
@@ -106,9 +107,17 @@ impl<'a> OwnRun<'a> {
         events.receive(Event::Ended(Stage::Apply));
     }
 
-    /// Warnings about the comparison as a whole.
-    pub fn warnings(&self) -> impl Iterator<Item = &String> {
-        self.comparison.warnings.iter()
+    /// Warnings about the comparison as a whole, and about each of these patterns for managers that matches none. Where an object could not
+    /// be compared, its managers are not known.
+    pub fn warnings(&self, released: &[Glob]) -> impl Iterator<Item = String> {
+        let is_complete = self.items.iter().all(|item| item.decision.diff.action != Action::Unknown);
+        let has_manager = |glob: &Glob| {
+            let owners = self.items.iter().filter_map(|item| Some(&item.decision.live_object()?.current.owners));
+            owners.flat_map(|owners| &owners.others).any(|entry| glob.matches(&entry.manager))
+        };
+        let unmatched = released.iter().filter(|glob| is_complete && !has_manager(glob));
+        let unmatched = unmatched.map(|glob| format!("`--release {glob}`: no field manager of these objects has this name"));
+        self.comparison.warnings.iter().cloned().chain(unmatched.collect::<Vec<_>>())
     }
 }
 

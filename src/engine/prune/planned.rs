@@ -217,9 +217,18 @@ impl Planned {
         let members = results.objects.into_iter();
         let members =
             members.map(|(resource, object)| ListedMember::new(resource, object, &self.parent, &self.coverage));
-        let members = members.collect();
+        let members: Vec<ListedMember> = members.collect();
         self.look_for_definitions(cluster).await;
+        if members.is_empty() && self.is_nowhere() {
+            let parent = &self.parent.set.parent;
+            self.notes.warnings.push(format!("there is no such apply set: {parent}, its parent, does not exist"));
+        }
         Listed { planned: self, members, unreadable: results.unreadable.into_iter().map(|member| member.key).collect() }
+    }
+
+    /// Returns true if the set has no parent, and no manifest that would join it makes one: it may be that of another namespace.
+    fn is_nowhere(&self) -> bool {
+        self.parent.state.is_none() && self.coverage.mentioned.kinds.is_empty() && self.pruned_by.is_none()
     }
 
     /// Checks the definitions of kinds that are not served: their objects are gone only if the definition is gone as well.

@@ -260,5 +260,6 @@ fn a_set_without_members_gets_no_parent() {
     let apply = ["apply", "-f", "none.yaml", "--allow-empty", "--prune", "--applyset", "web"];
     let run = ws.reconcile(apply).exits_with(0);
     assert_eq!(run.writes(), 0, "{run}");
+    assert!(run.stderr.contains("there is no such apply set") && run.stderr.contains("/web, its parent"), "{run}");
     assert!(ws.find("Secret", "web").is_none());
 }

@@ -146,10 +146,13 @@ fn a_folder_goes_from_one_applier_to_another_only_with_its_release() {
     let released = [&to_flux[..], &["--release", "argocd-*"]].concat();
     let shown = ws.reconcile([&["own", "--dry-run"], &released[..]].concat()).exits_with(1);
     assert_eq!(transfer(&shown, "Deployment", "web", "spec.replicas")["from"], json!(["argocd-controller"]));
+    assert!(!shown.stderr.contains("--release"), "{shown}");
     ws.reconcile([&["own"], &released[..]].concat()).exits_with(0);
     assert_eq!(owners(&ws, "Deployment", "web", image), both[1..]);
     assert_eq!(values(&ws, "Deployment", "web"), before);
     is_settled(&ws, &released);
+    let again = ws.reconcile([&["own", "--dry-run"], &released[..]].concat()).exits_with(0);
+    assert!(again.stderr.contains("`--release argocd-*`: no field manager of these objects has this name"), "{again}");
     ws.write("web.yaml", &WEB.replaced("shop/web:1.2", "shop/web:1.3"));
     applied_as(&ws, "kustomize-controller", "web.yaml").exits_with(0);
 }

@@ -8,7 +8,7 @@ use structured_merge::{GroupVersionKind, ObjectMeta as _};
 use super::built::{Built, Elsewhere, Written};
 use super::packed::Packed;
 use super::release::{Record, ReleaseMark};
-use super::source::{Source, SourceText};
+use super::source::{COMMAND_LINE, Source, SourceText};
 use crate::diagnostic::Diagnostic;
 use crate::object::holds_secrets;
 use crate::rare::{MayBeEmpty, Rare};
@@ -218,8 +218,12 @@ impl Origin {
         self.elsewhere.as_ref()?.of_path(path)
     }
 
-    /// A diagnostic at a mark, with its lines unless they may be those of a Secret. `also` is a second mark.
+    /// A diagnostic at a mark, with its lines unless they may be those of a Secret. `also` is a second mark. An object that the command line
+    /// names has no lines.
     pub fn diagnostic_at(&self, mark: Mark, also: Option<Mark>, message: impl Into<String>) -> Diagnostic {
+        if *self.source.file == *COMMAND_LINE {
+            return Diagnostic::of_file(&self.source.file, message);
+        }
         let diagnostic = Diagnostic::at(&self.source.file, mark, self.source.explained(message.into()));
         if self.is_secret { diagnostic } else { diagnostic.shown_in(&self.text, also) }
     }

@@ -4,19 +4,22 @@ use kube_yaml::{Node, Style};
 use serde_json::Value;
 
 use super::habits::Habits;
+use super::key_order::KeyOrder;
 use super::scalar::{Around, Former, literal, scalar};
 
 /// Writes values as lines.
 #[derive(Clone, Copy)]
-pub(crate) struct Block {
+pub(crate) struct Block<'o> {
     pub habits: Habits,
+    /// The order of the keys of the value.
+    pub order: &'o KeyOrder,
     /// The style of the texts nearby.
     pub style: Option<Style>,
     /// True if every text is quoted.
     pub is_quoted: bool,
 }
 
-impl Block {
+impl Block<'_> {
     /// The lines of a collection that begins in a column. The first one has no indentation.
     pub fn lines(&self, value: &Value, column: usize) -> Vec<String> {
         let mut lines = Vec::new();
@@ -27,8 +30,17 @@ impl Block {
             lines.append(&mut entry);
         };
         match value {
-            Value::Object(map) => map.iter().for_each(|(key, value)| add(self.entry(key, value, column))),
-            Value::Array(items) => items.iter().for_each(|item| add(self.item(item, column))),
+            Value::Object(map) => {
+                for (key, value) in self.order.entries(map) {
+                    add(Block { order: self.order.of_entry(key), ..*self }.entry(key, value, column));
+                }
+            }
+            Value::Array(items) => {
+                let block = Block { order: self.order.of_items(), ..*self };
+                for item in items {
+                    add(block.item(item, column));
+                }
+            }
             other => add(vec![self.scalar(other)]),
         }
         lines

@@ -8,9 +8,11 @@ use kube_yaml::{Entry, Item, Key, Kind, Layout, Node, Style};
 use serde_json::{Map, Value};
 
 use super::alignment::{Pairing, align, reordered};
-use super::block::{indent_first, is_collection, is_filled};
+use super::block::{Block, indent_first, is_collection, is_filled};
 use super::change::Refusal;
+use super::flow::Brackets;
 use super::habits::gap;
+use super::key_order::{KeyOrder, SORTED};
 use super::rewrite::{Lead, Rewriter, Slot, is_in_brackets};
 
 /// An entry or an item in the text.
@@ -18,6 +20,16 @@ pub(crate) struct Part {
     pub begin: usize,
     pub end: usize,
     is_removed: bool,
+}
+
+/// The list that a new item joins.
+#[derive(Clone, Copy)]
+struct Beside<'n> {
+    column: usize,
+    style: Option<Style>,
+    /// The item beside the new one.
+    item: Option<&'n Item>,
+    order: &'n KeyOrder,
 }
 
 impl Rewriter<'_> {
@@ -52,7 +64,7 @@ impl Rewriter<'_> {
         let beside = filled.last().copied().filter(|_| filled.iter().all(|node| self.is_one_line(node)));
         for (key, value) in added {
             let mut lines = match beside.filter(|_| is_flat(value)) {
-                Some(beside) => vec![format!("{}: {}", block.key(key), self.like(beside, value))],
+                Some(beside) => vec![format!("{}: {}", block.key(key), self.like(beside, value, &SORTED))],
                 None => block.entry(key, value, column),
             };
             indent_first(&mut lines, column);
@@ -136,6 +148,8 @@ impl Rewriter<'_> {
         }
         self.remove(&parts, layout)?;
         let style = items.iter().rev().find_map(|item| quotes(&item.node));
+        let has_new = steps.iter().any(|step| matches!(step, Pairing::Insert(_)));
+        let order = KeyOrder::of(items.iter().filter(|_| has_new).map(|item| &item.node));
         let mut kept = None;
         for step in &steps {
             match *step {
@@ -148,7 +162,8 @@ impl Rewriter<'_> {
                     let place = kept.ok_or(first);
                     let beside =
                         items.iter().find(|item| matches!(place, Ok(part) | Err(part) if part.begin == item.begin));
-                    self.insert_item(node, layout, place, value, (column, style, beside))?;
+                    let beside = Beside { column, style, item: beside, order: &order };
+                    self.insert_item(node, layout, place, value, beside)?;
                 }
             }
         }
@@ -162,11 +177,11 @@ impl Rewriter<'_> {
         layout: Layout,
         place: Result<&Part, &Part>,
         value: &Value,
-        (column, style, beside): (usize, Option<Style>, Option<&Item>),
+        Beside { column, style, item: beside, order }: Beside<'_>,
     ) -> Result<(), Refusal> {
         if layout != Layout::Block {
             let (Ok(part) | Err(part)) = place;
-            let text = self.brackets(part.begin, style).value(value);
+            let text = Brackets { order, ..self.brackets(part.begin, style) }.value(value);
             return match place {
                 Ok(last) => self.insert_in_brackets(node, layout, last, &text),
                 Err(first) => {
@@ -176,11 +191,11 @@ impl Rewriter<'_> {
                 }
             };
         }
-        let mut block = self.block(style);
+        let mut block = Block { order, ..self.block(style) };
         block.habits.gap = beside.and_then(|item| gap(item, &self.lines)).unwrap_or(block.habits.gap);
         let in_brackets = beside.map(|item| &item.node).filter(|node| is_filled(node) && self.is_one_line(node));
         let mut lines = match in_brackets.filter(|_| is_flat(value)) {
-            Some(beside) => block.item_of_text(&self.like(beside, value)),
+            Some(beside) => block.item_of_text(&self.like(beside, value, order)),
             None => block.item(value, column),
         };
         match place {
@@ -208,13 +223,13 @@ impl Rewriter<'_> {
     }
 
     /// A value in brackets, on one line and in the quotes of another one.
-    fn like(&self, beside: &Node, value: &Value) -> String {
+    fn like(&self, beside: &Node, value: &Value, order: &KeyOrder) -> String {
         let style = match &beside.kind {
             Kind::Mapping(_, entries) => entries.iter().rev().find_map(|entry| quotes(&entry.key)),
             Kind::Sequence(_, items) => items.iter().rev().find_map(|item| quotes(&item.node)),
             _ => None,
         };
-        self.brackets(beside.at, style).value(value)
+        Brackets { order, ..self.brackets(beside.at, style) }.value(value)
     }
 
     /// Takes the removed parts out of the text. At least one part is kept.

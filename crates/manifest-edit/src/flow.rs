@@ -4,6 +4,7 @@ use kube_yaml::Style;
 use serde_json::Value;
 
 use super::habits::Spaces;
+use super::key_order::KeyOrder;
 use super::scalar::{Around, Former, scalar};
 
 /// The layout of a value in brackets.
@@ -16,6 +17,8 @@ pub(crate) struct Brackets<'t> {
     pub is_quoted: bool,
     /// True for KYAML: keys are plain and texts in double quotes, and on lines of their own, the last entry has a comma as well.
     pub is_kyaml: bool,
+    /// The order of the keys of the value.
+    pub order: &'t KeyOrder,
     /// The spaces behind `:` and `,`.
     pub spaces: Spaces,
     /// The line break, the indentation of the line on which the value begins and the additional one of its entries, if each entry
@@ -27,7 +30,7 @@ impl Brackets<'_> {
     /// A value on one line or on several.
     pub fn value(&self, value: &Value) -> String {
         let mut text = String::new();
-        self.write(&mut text, value, 0);
+        self.write(&mut text, value, self.order, 0);
         text
     }
 
@@ -42,15 +45,15 @@ impl Brackets<'_> {
         scalar(value, former, self.around, self.is_quoted)
     }
 
-    fn write(&self, text: &mut String, value: &Value, depth: usize) {
+    fn write(&self, text: &mut String, value: &Value, order: &KeyOrder, depth: usize) {
         let below = depth.saturating_add(1);
         match value {
             Value::Object(map) if !map.is_empty() => {
                 text.push('{');
-                for (number, (key, value)) in map.iter().enumerate() {
+                for (number, (key, value)) in order.entries(map).into_iter().enumerate() {
                     self.separate(text, number > 0, below);
                     text.push_str(&self.key(key));
-                    self.write(text, value, below);
+                    self.write(text, value, order.of_entry(key), below);
                 }
                 self.close(text, '}', depth);
             }
@@ -58,7 +61,7 @@ impl Brackets<'_> {
                 text.push('[');
                 for (number, item) in items.iter().enumerate() {
                     self.separate(text, number > 0, below);
-                    self.write(text, item, below);
+                    self.write(text, item, order.of_items(), below);
                 }
                 self.close(text, ']', depth);
             }

@@ -35,6 +35,7 @@ mod edit;
 mod flow;
 mod habits;
 mod in_brackets;
+mod key_order;
 mod lines;
 mod rewrite;
 mod scalar;

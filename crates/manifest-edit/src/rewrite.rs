@@ -9,6 +9,7 @@ use super::block::{Block, indent_first, indented, is_collection, is_filled};
 use super::change::{Change, Edit, Refusal, Step};
 use super::flow::Brackets;
 use super::habits::{Habits, Spaces};
+use super::key_order::SORTED;
 use super::lines::{Lines, Splices};
 use super::scalar::{Around, Former, scalar};
 
@@ -171,7 +172,7 @@ impl<'t> Rewriter<'t> {
     }
 
     /// Puts a collection on lines of its own in the place of a value.
-    fn put_collection(&mut self, slot: Slot<'_>, new: &Value, block: &Block) -> Result<(), Refusal> {
+    fn put_collection(&mut self, slot: Slot<'_>, new: &Value, block: &Block<'_>) -> Result<(), Refusal> {
         let node = slot.node;
         match slot.lead {
             Lead::Root => Err(Refusal::NoPlace),
@@ -228,8 +229,8 @@ impl<'t> Rewriter<'t> {
         self.splices.insert(self.lines.end(at), text.concat());
     }
 
-    pub fn block(&self, style: Option<Style>) -> Block {
-        Block { habits: self.habits, style, is_quoted: self.is_quoted }
+    pub fn block(&self, style: Option<Style>) -> Block<'static> {
+        Block { habits: self.habits, order: &SORTED, style, is_quoted: self.is_quoted }
     }
 
     /// The layout of a value in brackets that begins in the line of an offset.
@@ -240,6 +241,7 @@ impl<'t> Rewriter<'t> {
             style,
             is_quoted: self.is_quoted,
             is_kyaml: self.is_kyaml,
+            order: &SORTED,
             spaces: self.spaces,
             lines,
         }

@@ -308,9 +308,24 @@ fn new_entries_have_the_spaces_of_the_others() {
     becomes("{\"a\": \"x: \",\"b\": 1}\n", &[set("c", json!(2))], "{\"a\": \"x: \",\"b\": 1,\"c\": 2}\n");
     becomes("{\"a\":\": \"}\n", &[set("c", json!(2))], "{\"a\":\": \",\"c\":2}\n");
     let wide = "a:\n-   name: x\n    b: 1\n";
-    becomes(wide, &[set("a.1", json!({"name": "w", "b": 2}))], &format!("{wide}-   b: 2\n    name: w\n"));
+    becomes(wide, &[set("a.1", json!({"name": "w", "b": 2}))], &format!("{wide}-   name: w\n    b: 2\n"));
     becomes(wide, &[set("c", json!([{"d": 1, "e": 2}, 3]))], &format!("{wide}c:\n-   d: 1\n    e: 2\n-   3\n"));
     becomes("a:\n-   x\n- y\n", &[insert("a.1", 0, json!("z"))], "a:\n-   x\n-   z\n- y\n");
+}
+
+#[test]
+fn new_items_have_their_keys_in_the_order_of_the_others() {
+    let item = json!({"env": [{"name": "B", "value": "2"}], "image": "w", "name": "w", "tty": true});
+    let block = "a:\n- name: x\n  image: x\n  env:\n  - value: '1'\n    name: A\n";
+    let new = "- name: w\n  image: w\n  env:\n  - value: '2'\n    name: B\n  tty: true\n";
+    becomes(block, &[insert("a.1", 0, item.clone())], &format!("{block}{new}").replace("'2'", "\"2\""));
+    let flow = "a: [{name: x, image: x}]\n";
+    let new = "{name: w, image: w, env: [{name: B, value: \"2\"}], tty: true}";
+    becomes(flow, &[insert("a.0", 0, item)], &format!("a: [{new}, {{name: x, image: x}}]\n"));
+    // A key that only a later item has is behind the one that is above it there.
+    let both = "a:\n- name: x\n  image: x\n- name: y\n  args: []\n  image: y\n";
+    let new = json!({"args": ["1"], "image": "w", "name": "w"});
+    becomes(both, &[insert("a.2", 0, new)], &format!("{both}- name: w\n  args:\n  - \"1\"\n  image: w\n"));
 }
 
 #[test]

@@ -106,6 +106,20 @@ spec:
     assert!(!text(&ws, "prod/service-patch.yaml").contains("8080"));
 }
 
+/// The second one comes behind the first, which the base does not have.
+#[test]
+fn two_new_items_of_a_list_leave_the_others_to_the_base() {
+    let ws = shop();
+    ws.reconcile(["apply", "-k", "prod"]).exits_with(0);
+    let env = |name: &str| json!({"op": "add", "path": "/spec/template/spec/containers/0/env/-", "value": {"name": name, "value": "1"}});
+    patched(&ws, "deployment/web", &json!([env("NEW"), env("NEWER")]));
+    ws.reconcile(["pull", "-k", "prod", "--add-patches", "--class", "unmanaged"]).exits_with(0);
+    ws.reconcile(["diff", "-k", "prod", "--fail-on", "drift,unmanaged"]).exits_with(0);
+    let patch = text(&ws, "prod/deployment-patch.yaml");
+    assert!(patch.contains("NEW\n") && patch.contains("NEWER") && !patch.contains("image"), "{patch}");
+    assert!(!patch.contains("info") && !patch.contains("fast"), "{patch}");
+}
+
 const SHELF: &str = "
 properties:
   items:

@@ -51,8 +51,8 @@ struct Patched {
     value: Option<Value>,
 }
 
-/// The place and the value of a patch: those of the change, and if it is in a list that is perhaps not merged by keys, the whole list, first
-/// with all that was accepted below it.
+/// The place and the value of a patch: those of the change, alone and among all that was accepted, which may add items before it; and if it
+/// is in a list that is perhaps not merged by keys, the whole list, first with all that was accepted below it.
 fn values(subject: &Subject<'_>) -> Vec<Patched> {
     let elements = subject.wanted.change.path.elements();
     let is_field = |element: &PathElement| matches!(element, PathElement::Field(_));
@@ -62,7 +62,7 @@ fn values(subject: &Subject<'_>) -> Vec<Patched> {
     let own = applied(subject.built, &[&subject.wanted.edit]).ok();
     let all = applied(subject.built, &subject.accepted).ok();
     let mut found = Vec::new();
-    for (length, expected) in [(named, &own), (fields, &all), (fields, &own)] {
+    for (length, expected) in [(named, &own), (named, &all), (fields, &all), (fields, &own)] {
         let (Some(path), Some(expected)) = (elements.get(..length).filter(|path| !path.is_empty()), expected) else {
             continue;
         };

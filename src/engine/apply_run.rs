@@ -10,12 +10,15 @@ use std::time::Duration;
 use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
 
+use crate::client::IN_FLIGHT;
 use crate::engine::comparison::{Comparison, LiveSource as _};
 use crate::engine::event::{Event, Stage};
 use crate::engine::item::{self, Item, Skip, blocked};
 use crate::engine::other_shards::ShardWait;
 use crate::engine::wait::Watched;
-use crate::engine::write::{DEFAULT_DELETE_TIMEOUT, Writes, Written, wait_for_discovery, wait_until_established};
+use crate::engine::write::{
+    DEFAULT_DELETE_TIMEOUT, NotEstablished, Writes, Written, wait_for_discovery, wait_until_established,
+};
 use reconcile_core::compare::{Action, CompareContext, Decision, DefinedKinds, Evidence, ObjectDiff, creation};
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::live::resolve::{Target, resource_of};
@@ -283,9 +286,7 @@ impl<'a> ApplyRun<'a> {
         for (index, mut decision) in again.into_iter().zip(decisions) {
             let item = &mut self.items[index];
             if self.agreed && !decision.diff.same_difference(item.diff()) {
-                let message = "it changed after it was shown: not written";
-                let diagnostic = Diagnostic::new(Code::Conflict, message).with_hint("run again");
-                decision.diff = ObjectDiff::unknown(diagnostic);
+                decision.diff = ObjectDiff::unknown(item::changed_since_shown());
                 decision.warnings.clear();
                 decision.rules.clear();
             }
@@ -298,12 +299,25 @@ impl<'a> ApplyRun<'a> {
     async fn learn_kinds(&mut self, wave: &Range<usize>) {
         let Self { comparison, items, .. } = self;
         let (earlier, later) = items.split_at_mut(wave.end);
-        let mut crds: Vec<Arc<PlanItem>> = Vec::new();
         let new = earlier[wave.start..].iter_mut().filter(|item| item.is_new_foundation());
-        for item in new.filter(|item| item.target().key.gvk.is_crd()) {
-            match wait_until_established(comparison.cluster, item.target()).await {
+        let new: Vec<&mut Item> = new.filter(|item| item.target().key.gvk.is_crd()).collect();
+        let waits = new.iter().map(|item| wait_until_established(comparison.cluster, item.target()));
+        let ends: Vec<_> = futures::stream::iter(waits).buffered(IN_FLIGHT).collect().await;
+        let mut crds: Vec<Arc<PlanItem>> = Vec::new();
+        for (item, end) in new.into_iter().zip(ends) {
+            match end {
                 Ok(()) => crds.push(Arc::clone(&item.planned)),
-                Err(diagnostic) => {
+                Err(NotEstablished::Held(reason)) => {
+                    let kinds = DefinedKinds::in_list(std::iter::once(item.target()));
+                    for other in later.iter_mut().filter(|other| kinds.place_of(&other.target().key.gvk).is_some()) {
+                        let diagnostic =
+                            Diagnostic::new(Code::UnknownKind, format!("its kind is not served: {reason}"));
+                        Arc::make_mut(&mut other.planned).target.resource = Err(Box::new(diagnostic));
+                    }
+                    let key = &item.target().key;
+                    comparison.warnings.insert(format!("the kind that {key} defines is not served: {reason}"));
+                }
+                Err(NotEstablished::Failed(diagnostic)) => {
                     let result = item.fail(diagnostic);
                     if !item.is_in_other_shard() {
                         comparison.events.receive(Event::Revised(&item.target().key, &result));

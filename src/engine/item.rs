@@ -100,10 +100,7 @@ impl Item {
                 self.is_left = true;
                 TurnResult::skipped("you chose to apply none of its differences")
             }
-            Consent::Changed => {
-                let message = "it changed after it was shown: not written";
-                TurnResult::failed(Diagnostic::new(Code::Conflict, message).with_hint("run again"))
-            }
+            Consent::Changed => TurnResult::failed(changed_since_shown()),
             Consent::Inseparable => {
                 let message = "the chosen differences cannot be applied without the others: not written";
                 let hint = "apply all differences of the object, or none";
@@ -186,6 +183,11 @@ fn names(value: &Value, name: &str) -> bool {
         Value::Object(map) => map.values().any(|value| names(value, name)),
         _ => false,
     }
+}
+
+/// The diagnostic for an object whose differences are not those that were shown.
+pub(super) fn changed_since_shown() -> Diagnostic {
+    Diagnostic::new(Code::Conflict, "it changed after it was shown: not written").with_hint("run again")
 }
 
 /// The result of an object whose differences are not those of the plan.

@@ -143,6 +143,34 @@ fn huge() -> String {
     )
 }
 
+/// A placeholder, which an injector replaces that comes later. The server does not establish such a definition, however long one waits.
+#[test]
+fn a_definition_that_waits_for_its_ca_bundle_is_written_and_named() {
+    let ws = Workspace::new();
+    let group = ws.fill_in("$NS.example.com");
+    let conversion = "  conversion: {strategy: Webhook, webhook: {conversionReviewVersions: [v1], clientConfig: {caBundle: Cg==, service: {name: x, namespace: x}}}}\n  versions:\n";
+    let held = definition("things", &group, "Thing").replaced("  versions:\n", conversion);
+    ws.write(
+        "crd.yaml",
+        &held.replaced("annotations", "labels").replaced("api-approved.kubernetes.io: 'unapproved, for a test'", ""),
+    );
+    ws.write("map.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: it}, data: {a: b}}");
+    let reason = "is not served: The conversion webhook CABundle is invalid";
+    let apply = ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    assert!(apply.stderr.contains(reason), "{apply}");
+    assert!(apply.stdout.contains("2 created"), "{apply}");
+    let again = ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    assert_eq!(again.writes(), 0, "{again}");
+
+    ws.kubectl(["delete", "-f", "crd.yaml"]).exits_with(0);
+    ws.write("thing.yaml", &object(&group, "Thing"));
+    let apply = ws.reconcile(["apply", "-f", "."]).exits_with(4);
+    assert_eq!(apply.object("CustomResourceDefinition", &format!("things.{group}"))["outcome"], "created", "{apply}");
+    let thing = apply.object("Thing", "it");
+    assert_eq!((&thing["outcome"], &thing["error"]["reason"]), (&json!("skipped"), &json!("UnknownKind")), "{apply}");
+    assert!(thing["error"]["message"].as_str().is_some_and(|message| message.ends_with(reason)), "{apply}");
+}
+
 #[test]
 fn a_huge_definition_of_somebody_else_stops_nobody() {
     let plane = ControlPlane::private();

@@ -16,7 +16,7 @@ use reconcile_core::compare::{
 };
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::live::{Discovery, LiveState, Resolution, Target};
-use reconcile_core::text::coded;
+use reconcile_core::text::{coded, one_line};
 use serde_json::Value;
 use structured_merge::{FieldSet, GroupVersionKind, ManagedFieldsEntry, ObjectMeta as _, Operation, Ownership};
 
@@ -28,6 +28,8 @@ use crate::live::{discover, fetch};
 
 /// The number of fields of others that a warning names.
 const NAMED: usize = 5;
+/// Most characters of a reason of the server.
+const MESSAGE: usize = 200;
 /// The first wait before a creation is repeated whose answer was lost.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 /// The wait after which it is not repeated any more.
@@ -286,22 +288,48 @@ impl Writer<'_> {
     }
 }
 
+/// The reason why the kind of a written CustomResourceDefinition is not served.
+pub enum NotEstablished {
+    /// The definition waits for somebody else, as one with a placeholder for a CA bundle does. The server says why.
+    Held(String),
+    /// The definition is of no use.
+    Failed(Diagnostic),
+}
+
 /// Waits until the server has accepted a CustomResourceDefinition (`apiextensions.k8s.io/v1`, conditions
 /// `NamesAccepted` and `Established`).
-pub async fn wait_until_established(cluster: &Cluster, crd: &Target) -> Result<(), Diagnostic> {
+pub async fn wait_until_established(cluster: &Cluster, crd: &Target) -> Result<(), NotEstablished> {
     let Ok(resource) = &crd.resource else { return Ok(()) };
     for _ in 0..LOOKS {
         match fetch::get(cluster, crd, resource).await {
             LiveState::Present(object) if is(&object, "Established", "True") => return Ok(()),
             LiveState::Present(object) if is(&object, "NamesAccepted", "False") => {
                 let message = format!("the names that {} defines are taken", crd.key);
-                return Err(Diagnostic::new(Code::NamesNotAccepted, message));
+                return Err(NotEstablished::Failed(Diagnostic::new(Code::NamesNotAccepted, message)));
             }
-            LiveState::Unreadable(diagnostic) => return Err(diagnostic),
-            LiveState::Present(_) | LiveState::Absent => cluster.pause(INTERVAL).await,
+            LiveState::Present(object) => {
+                if let Some(reason) = held(&object) {
+                    return Err(NotEstablished::Held(reason));
+                }
+            }
+            LiveState::Unreadable(diagnostic) => return Err(NotEstablished::Failed(diagnostic)),
+            LiveState::Absent => {}
         }
+        cluster.pause(INTERVAL).await;
     }
-    Err(Diagnostic::new(Code::Timeout, format!("{} was not established within 30 seconds", crd.key)))
+    let message = format!("{} was not established within 30 seconds", crd.key);
+    Err(NotEstablished::Failed(Diagnostic::new(Code::Timeout, message)))
+}
+
+/// The reason why a definition is not established by waiting: not because its names are checked, or its kind is about to be served.
+fn held(crd: &Value) -> Option<String> {
+    let is_text = |condition: &Value, key: &str, text: &str| condition.get(key).is_some_and(|value| value == text);
+    let mut conditions = crd.conditions().iter();
+    let established = conditions.find(|condition| is_text(condition, "type", "Established"))?;
+    let is_held = is_text(established, "status", "False")
+        && !["Installing", "NotAccepted"].iter().any(|reason| is_text(established, "reason", reason));
+    let message = established.get("message").and_then(Value::as_str).unwrap_or_default();
+    is_held.then(|| one_line(message, MESSAGE))
 }
 
 /// Reads discovery until it has these kinds, because it follows `Established` with a delay. Kinds that are still missing after 30

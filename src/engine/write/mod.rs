@@ -22,7 +22,7 @@ use structured_merge::{
     without_fields,
 };
 
-pub use create::{wait_for_discovery, wait_until_established};
+pub use create::{NotEstablished, wait_for_discovery, wait_until_established};
 pub use delete::{DEFAULT_DELETE_TIMEOUT, Deleted, Deletion, DeletionDeadline, delete, wait_until_gone};
 pub use replace::{GRACE, Replacements};
 

@@ -302,9 +302,13 @@ fn a_map_that_an_apply_empties_is_said_to_be_null() {
         let message = format!(
             "`spec.{field}` would be null, which its type does not allow: the apply removes all that was in it"
         );
-        assert_eq!((&error["message"], &error["hint"]), (&json!(message), &json!("delete the line")), "{diff}");
+        let hint =
+            "delete the line; to keep an empty value, write it into the live object first, as with `kubectl edit`";
+        assert_eq!((&error["message"], &error["hint"]), (&json!(message), &json!(hint)), "{diff}");
         assert_eq!(error["line"], 6, "{diff}");
         // What is advised works, for a null as well.
+        let live = ws.fill_in("gadgets.$NS.example.com/g");
+        let empty = json!([{"op": "replace", "path": format!("/spec/{field}"), "value": {}}]).to_string();
         ws.write("it.yaml", &gadget(&format!("  {field}:\n")));
         let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
         let warnings = diff.object("Gadget", "g")["warnings"].to_string();
@@ -315,5 +319,11 @@ fn a_map_that_an_apply_empties_is_said_to_be_null() {
         );
         ws.write("it.yaml", &gadget(""));
         settles(&ws);
+        ws.write("it.yaml", &gadget(&format!("  {field}: {entries}\n")));
+        ws.reconcile(["apply", "-f", "."]).exits_with(0);
+        ws.kubectl(["patch", &live, "--type=json", "-p", &empty]).exits_with(0);
+        ws.write("it.yaml", &gadget(&format!("  {field}: {{}}\n")));
+        settles(&ws);
+        assert_eq!(ws.get("Gadget", "g")["spec"][field], json!({}));
     }
 }

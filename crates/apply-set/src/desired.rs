@@ -2,7 +2,7 @@ use std::borrow::Borrow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
-use structured_merge::{GroupKind, GroupVersionKind, ObjectKey, ObjectMeta as _};
+use structured_merge::{GroupKind, GroupVersionKind, ObjectKey, ObjectMeta as _, defined_kind};
 
 use crate::decision::{Prunable, PruneDecision, Reason, Trust, set_by_another};
 use crate::id::{ApplySet, part_of};
@@ -176,8 +176,8 @@ impl DesiredMembers {
             return Some(Reason::NamespaceOfUnseen(kind.clone()));
         }
         if member.key.gvk.is_crd() {
-            let text = |pointer: &str| member.object.pointer(pointer).and_then(Value::as_str).map(ToOwned::to_owned);
-            let kind = GroupKind { kind: text("/spec/names/kind")?, group: text("/spec/group")? };
+            let (group, kind) = defined_kind(&member.object)?;
+            let kind = GroupKind { kind: kind.to_owned(), group: group.to_owned() };
             if let Some(object) = self.of_kind.get(&kind) {
                 return Some(Reason::Defines(object.clone()));
             }

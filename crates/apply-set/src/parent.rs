@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde_json::Value;
-use structured_merge::{FieldPath, GroupKind, ObjectKey, ObjectMeta as _, managed_fields};
+use structured_merge::{FieldPath, GroupKind, ObjectKey, ObjectMeta as _, is_dns_label, managed_fields};
 
 use crate::id::ApplySet;
 use crate::member::Inventory;
@@ -136,7 +136,7 @@ impl ParentState {
         }
         let additional = live.annotation(NAMESPACES).unwrap_or_default();
         let mut namespaces: BTreeSet<String> = items(additional).collect();
-        if let Some(name) = namespaces.iter().find(|name| !is_namespace(name)) {
+        if let Some(name) = namespaces.iter().find(|name| !is_dns_label(name)) {
             return Err(refused(ParentErrorCause::NotANamespace(name.clone())));
         }
         namespaces.extend(parent.namespace.clone());
@@ -218,11 +218,6 @@ fn listed_kinds(live: &Value) -> ListedKinds {
         (None, Some(resources)) if !resources.is_empty() => ListedKinds::Resources(items(resources).collect()),
         (None, _) => ListedKinds::Unknown,
     }
-}
-
-/// Returns true if a namespace can have this name (RFC 1123).
-fn is_namespace(name: &str) -> bool {
-    name.len() <= 63 && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
 }
 
 /// A name that others chose, as code in a message: in backquotes, or in quotes and without its backquotes, which would end the code.

@@ -118,15 +118,15 @@ pub use kinds::{
 };
 pub use merge::merge;
 pub use object::{
-    FieldPath, FieldSet, FieldsV1Error, GroupKind, GroupVersionKind, LAST_APPLIED, Lookup, MAX_SUBDOMAIN,
+    FieldPath, FieldSet, FieldsV1Error, GroupKind, GroupVersionKind, LAST_APPLIED, Lookup, MAX_LABEL, MAX_SUBDOMAIN,
     ManagedFieldsEntry, NotAPath, ObjectKey, ObjectMeta, Operation, PathElement, Quantity, SERVER_METADATA, Scalar,
-    SharedTypes, TypeNames, is_dns_subdomain, managed_fields, with_elements, without_system_fields,
+    SharedTypes, TypeNames, is_dns_label, is_dns_subdomain, managed_fields, with_elements, without_system_fields,
 };
 pub use ownership::{
     Applier, LastApplied, LostFields, ManagedObject, Ownership, fields_last_applied, owns_last_applied,
 };
 pub use parts::{Unpaired, WithParts, with_parts_of};
-pub use predict::{as_sent, predict, predict_displacing, unrecorded, verbatim, with_live_spelling};
+pub use predict::{BEFORE_FIRST_APPLY, as_sent, predict, predict_displacing, unrecorded, verbatim, with_live_spelling};
 pub use prove::{Proof, Unproven, prove};
 pub use schema::{
     CompileError, EmptyKey, Field, KindInfo, ListKind, MapShape, OpenApiDocument, Origin, RefusedNull, ScalarKind,

@@ -15,8 +15,8 @@ use crate::ownership::{Applier, ManagedObject, Ownership, last_applied};
 use crate::schema::{self, KindInfo, ListKind, TypeRef, item_element, items_by_element, semantically_equal};
 use crate::subset::prune_to;
 
-/// Name of the owner that the server adds to an object without `managedFields`.
-const BEFORE_FIRST_APPLY: &str = "before-first-apply";
+/// Name of the owner that the server adds, for all fields, to an object without `managedFields` when it is applied first.
+pub const BEFORE_FIRST_APPLY: &str = "before-first-apply";
 
 /// Predicts an apply: merges the manifest over the live object by the rules of its type, and removes what the applier
 /// applied before and the manifest no longer has. `kind` is `None` for an unknown kind.

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::control_plane::{Run, Workspace};
+use crate::control_plane::{Replaced as _, Run, Workspace};
 use crate::manifests::WEB;
 use crate::sides::begin_records_anew;
 
@@ -321,5 +321,42 @@ fn what_the_manifest_drops_stays_without_a_record_and_is_named() {
         let run = ws.reconcile([command, "-f", "new", "--base", "old"]).exits_with(0);
         let warnings = run.object("ConfigMap", "it")["warnings"].to_string();
         assert!(warnings.contains("`data.drop` is no longer in the manifest and stays: no manager owns it"), "{run}");
+    }
+}
+
+/// The server takes the timeout out with the affinity, which only the manifest changes.
+#[test]
+fn a_hand_edit_that_the_server_takes_out_with_what_the_manifest_drops_is_overwritten() {
+    let ws = Workspace::new();
+    let service =
+        "{apiVersion: v1, kind: Service, metadata: {name: web}, spec: {AFFINITYports: [{port: 80}], selector: {a: b}}}";
+    ws.write("old/web.yaml", &service.replaced("AFFINITY", "sessionAffinity: ClientIP, "));
+    ws.write("new/web.yaml", &service.replaced("AFFINITY", ""));
+    ws.reconcile(["apply", "-f", "old"]).exits_with(0);
+    let config = "spec.sessionAffinityConfig";
+    let default = ws.reconcile(["diff", "-f", "new", "--base", "old", "--fail-on", "both,cluster"]).exits_with(0);
+    assert_eq!(default.change("Service", "web", config)["class"], "consequence", "{default}");
+    let timeout = json!({"spec": {"sessionAffinityConfig": {"clientIP": {"timeoutSeconds": 99}}}});
+    ws.patch_as("kubectl-patch", "service/web", &timeout);
+    let diff = ws.reconcile(["diff", "-f", "new", "--base", "old", "--fail-on", "both"]).exits_with(1);
+    let change = diff.change("Service", "web", config);
+    assert_eq!((&change["class"], &change["side"]), (&json!("changedByOther"), &json!("both")), "{diff}");
+}
+
+/// The type of a `hostPath` is a pointer, whose default OpenAPI does not publish.
+#[test]
+fn a_default_that_the_manifest_changes_is_no_change_in_the_cluster() {
+    let ws = Workspace::new();
+    let template = "{metadata: {labels: {a: b}}, spec: {containers: [{name: it, image: it}], volumes: [{name: opt, hostPath: {path: /optTYPE}}]}}";
+    let set = format!(
+        "{{apiVersion: apps/v1, kind: DaemonSet, metadata: {{name: it}}, spec: {{selector: {{matchLabels: {{a: b}}}}, template: {template}}}}}"
+    );
+    ws.write("old/it.yaml", &set.replaced("TYPE", ""));
+    ws.write("new/it.yaml", &set.replaced("TYPE", ", type: DirectoryOrCreate"));
+    ws.reconcile(["apply", "-f", "old"]).exits_with(0);
+    for evidence in ["auto", "read-only"] {
+        let diff = ws.reconcile(["diff", "-f", "new", "--base", "old", "--evidence", evidence]).exits_with(1);
+        let change = diff.change("DaemonSet", "it", "spec.template.spec.volumes[name=opt].hostPath.type");
+        assert_eq!((&change["class"], &change["side"]), (&json!("pending"), &json!("manifest")), "{diff}");
     }
 }

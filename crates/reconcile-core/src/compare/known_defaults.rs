@@ -16,16 +16,18 @@ const ACCOUNT: &str = "serviceAccountName";
 pub(crate) fn is_known_default(value: &Value, name: &str, siblings: &Map<String, Value>, schema: TypeRef<'_>) -> bool {
     // Each of the two names of an account sets the other one. This one is what somebody sets, and the deprecated one follows.
     let of_siblings = || schema.default_of_empty(name, |name| siblings.get(name)).filter(|_| name != ACCOUNT);
-    if is_default(value, name, schema) || of_siblings().as_ref() == Some(value) {
-        return true;
-    }
+    is_default(value, name, schema) || of_siblings().as_ref() == Some(value) || is_pointer_default(value, name, schema)
+}
+
+/// Returns true if the server gives a field this value that is a pointer in Go, whatever is beside it.
+pub(super) fn is_pointer_default(value: &Value, name: &str, schema: TypeRef<'_>) -> bool {
     let default = match name {
         "allocateLoadBalancerNodePorts" if schema.declares("loadBalancerClass") => json!(true),
         "defaultMode" if schema.declares("items") || schema.declares("sources") => json!(0o644),
         "type" if ["path", "type"].iter().all(|field| schema.declares(field)) && schema.field_names().count() == 2 => {
             json!("")
         }
-        _ => Value::Null,
+        _ => return false,
     };
-    schema.is_builtin() && !default.is_null() && *value == default
+    schema.is_builtin() && *value == default
 }

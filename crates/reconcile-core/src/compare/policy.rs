@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use structured_merge::{Applier, ManagedFieldsEntry, Operation, Ownership};
+use structured_merge::{Applier, BEFORE_FIRST_APPLY, ManagedFieldsEntry, Operation, Ownership};
 
 use super::classify::only::Chosen;
 use super::decision::membership::UnnamedSet;
@@ -12,10 +12,7 @@ use crate::rules::{Autoscalers, Glob, IgnoreRules};
 
 /// Managers that create objects and never add fields later: commands of kubectl, and the owner that the server invents for objects
 /// without a record of owners.
-const MAKERS: [&str; 5] = [INVENTED, "kubectl-create", "kubectl-run", "kubectl-expose", "kubectl-autoscale"];
-
-/// The owner that the server invents for all fields of an object without a record of owners, when it is applied first.
-const INVENTED: &str = "before-first-apply";
+const MAKERS: [&str; 5] = [BEFORE_FIRST_APPLY, "kubectl-create", "kubectl-run", "kubectl-expose", "kubectl-autoscale"];
 
 /// The fields to take from other managers when they differ from the manifest (`--force-conflicts`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -197,7 +194,7 @@ impl Policy {
 
     /// Returns true if the server invented an entry.
     pub(super) fn is_invented(entry: &ManagedFieldsEntry) -> bool {
-        entry.operation == Operation::Update && entry.manager == INVENTED
+        entry.operation == Operation::Update && entry.manager == BEFORE_FIRST_APPLY
     }
 
     /// Returns true if an owner may have added fields manually. The creator of an object also owns the defaults that the server set in
@@ -220,7 +217,7 @@ impl Policy {
 
     fn is_manual_name(&self, manager: &str) -> bool {
         let kubectl = manager == "kubectl" || manager.starts_with("kubectl-");
-        kubectl || manager == INVENTED || self.manual_managers.contains(manager) || manager == self.manager
+        kubectl || manager == BEFORE_FIRST_APPLY || self.manual_managers.contains(manager) || manager == self.manager
     }
 
     /// Returns true if a conflict with this owner is resolved by taking the field.

@@ -4,9 +4,7 @@
 
 use kube_yaml::Step;
 use serde_json::Value;
-use structured_merge::is_dns_subdomain;
-
-use super::names::MAX_LABEL;
+use structured_merge::{MAX_LABEL, is_dns_subdomain};
 
 /// The rule for plural names, kinds and versions (apimachinery `pkg/util/validation`, `IsDNS1035Label`).
 const DNS_1035_LABEL: &str = "up to 63 lowercase letters, digits and `-` are allowed, with a letter at the start and a letter or a digit at the end";

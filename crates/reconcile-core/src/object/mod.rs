@@ -19,7 +19,7 @@ pub(crate) use definition::is_kind;
 pub use definition::{DefinedVersion, Definition, RefusedName, refused_names};
 pub use grant_coverage::GrantCoverage;
 pub use keep::{kept_from_deletion, kept_from_pruning};
-pub use names::{DNS_LABEL, MAX_LABEL, indefinite, is_dns_label, usual_plural, usual_plurals};
+pub use names::{DNS_LABEL, indefinite, usual_plural, usual_plurals};
 pub use permission::{Grant, Grants, Permission, RBAC, granting, grants, is_rbac_resource};
 pub use projection::{InParts, Parts, Projection, memory_of};
 pub(crate) use repeated::SecretValues;
@@ -30,3 +30,4 @@ pub use secrecy::{
 };
 pub use selector::Selector;
 pub use shard::Shard;
+pub use structured_merge::{MAX_LABEL, is_dns_label};

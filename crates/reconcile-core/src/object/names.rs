@@ -2,13 +2,11 @@
 //! location before any request. The rules are those of apimachinery `pkg/api/validate/content` and `pkg/api/validation`. If kinds differ
 //! and not all servers are certain to refuse, the server decides.
 
-use structured_merge::{GroupVersionKind, builtin_kind, is_dns_subdomain};
+use structured_merge::{GroupVersionKind, MAX_LABEL, builtin_kind, is_dns_label, is_dns_subdomain};
 
 /// The rule for the names of namespaces, as for all DNS labels.
 pub const DNS_LABEL: &str =
     "up to 63 lowercase letters, digits and `-` are allowed, with a letter or a digit at both ends";
-/// Longest DNS label.
-pub const MAX_LABEL: usize = 63;
 /// Built-in kinds whose names do not have to be DNS subdomains: any path segment is allowed, or the server decides.
 const FREE_NAMES: [(&str, &str); 11] = [
     ("", "Event"),
@@ -28,12 +26,6 @@ const LABEL_NAMES: [(&str, &str); 2] = [("", "Namespace"), ("", "Service")];
 /// Most bytes that the annotations of one object have in all (apimachinery `pkg/api/validation/objectmeta.go`,
 /// `TotalAnnotationSizeLimitB`).
 pub const MAX_ANNOTATIONS: usize = 256 << 10;
-
-/// Returns true for a valid name of a namespace (RFC 1123; apimachinery `pkg/api/validate/content`, `IsDNS1123Label`). Nothing
-/// else may get into the path of a request.
-pub fn is_dns_label(text: &str) -> bool {
-    text.len() <= MAX_LABEL && !text.contains('.') && is_dns_subdomain(text)
-}
 
 /// A noun with its indefinite article: `a Deployment`, `an Ingress`, `an HTTPRoute`. A kind whose name is a plural is an
 /// object of it: `an Endpoints object`.

@@ -19,6 +19,14 @@ pub fn is_dns_subdomain(text: &str) -> bool {
     text.len() <= MAX_SUBDOMAIN && text.split('.').all(is_label)
 }
 
+/// Longest DNS label, in bytes.
+pub const MAX_LABEL: usize = 63;
+
+/// Returns true for a DNS label, as the names of namespaces are (`IsDNS1123Label`).
+pub fn is_dns_label(text: &str) -> bool {
+    text.len() <= MAX_LABEL && !text.contains('.') && is_dns_subdomain(text)
+}
+
 /// The type of an object. All copies of it share its names, because the objects of an input are of few types.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]

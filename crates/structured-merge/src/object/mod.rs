@@ -9,8 +9,8 @@ mod scalar;
 
 pub use field_set::{FieldSet, Lookup};
 pub use key::{
-    GroupKind, GroupVersionKind, MAX_SUBDOMAIN, ObjectKey, ObjectMeta, SERVER_METADATA, SharedTypes, TypeNames,
-    is_dns_subdomain, without_system_fields,
+    GroupKind, GroupVersionKind, MAX_LABEL, MAX_SUBDOMAIN, ObjectKey, ObjectMeta, SERVER_METADATA, SharedTypes,
+    TypeNames, is_dns_label, is_dns_subdomain, without_system_fields,
 };
 pub use managed_fields::{
     FieldsV1Error, LAST_APPLIED, ManagedFieldsEntry, Operation, managed_fields, managed_fields_for,

@@ -16,7 +16,7 @@ use structured_merge::{
     with_node_ports, with_string_data, with_string_data_folded,
 };
 
-use crate::compare::diff::{FieldChange, Side};
+use crate::compare::diff::{Class, FieldChange, Side};
 use crate::compare::live_object::LiveObject;
 use crate::compare::prediction::{CompareContext, Prediction};
 use crate::manifest::BaseObject;
@@ -153,7 +153,10 @@ impl<'a> BaseComparison<'a> {
         } else if self.overridden.overlaps(path) && self.has(path) {
             (self.written.overlaps(path) || is_added, is_theirs || is_put)
         } else {
-            (self.desired.values.overlaps(path) || is_added, self.live.values.overlaps(path) || is_put)
+            let has_moved = self.live.values.overlaps(path);
+            // An apply of the base would leave it: the server takes it out with a field that the manifest changes.
+            let goes_along = change.op == Op::Remove && change.class == Class::ChangedByOther && !has_moved;
+            (self.desired.values.overlaps(path) || is_added || goes_along, has_moved || is_put)
         };
         Some(match (manifest, live) {
             (true, true) => Side::Both,

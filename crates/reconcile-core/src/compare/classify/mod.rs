@@ -18,7 +18,7 @@ use structured_merge::{
 
 use crate::compare::additions::{CLIENT_SIDE_APPLY, usual_defaults};
 use crate::compare::diff::{Class, FieldChange, Side};
-use crate::compare::known_defaults::is_known_default;
+use crate::compare::known_defaults::{is_known_default, is_pointer_default};
 use crate::compare::live_object::LiveObject;
 use crate::compare::policy::Policy;
 use crate::compare::prediction::{CompareContext, Prediction};
@@ -292,7 +292,9 @@ impl<'a> Classifier<'a> {
             return false;
         };
         let parent = self.schema().at(above);
-        is_default(value, name, parent) || !parent.stores_as_sent() && usual_defaults(name).contains(value)
+        is_default(value, name, parent)
+            || is_pointer_default(value, name, parent)
+            || !parent.stores_as_sent() && usual_defaults(name).contains(value)
     }
 
     /// Returns true if it is known which default the server sets at a path, or that it sets none: in labels, annotations, the data of a

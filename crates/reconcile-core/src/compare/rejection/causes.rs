@@ -30,6 +30,10 @@ const MOST_COMPARED: usize = 1_000;
 /// Maximum length of the text of a complaint, in bytes; a message may have twice as many characters.
 const LONGEST: usize = 300;
 
+/// The hint about a map or list that the manifest empties: an empty one may mean something else than none.
+const EMPTY_FIRST: &str =
+    "delete the line; to keep an empty value, write it into the live object first, as with `kubectl edit`";
+
 /// The hint about a map or list of which the manifest has nothing.
 pub(super) const TAKE_OUT: &str = "take it out of the live object first, as with `kubectl edit`";
 
@@ -86,7 +90,7 @@ pub(super) fn message_of(cursor: Cursor<'_>, cause: &Cause) -> String {
 fn diagnostic(subject: &RejectedObject<'_>, cursor: Cursor<'_>, cause: &Cause) -> Diagnostic {
     if is_emptied(&cursor, cause) {
         let message = would_be_null(&cursor);
-        let hint = if cursor.missing.is_empty() { "delete the line" } else { TAKE_OUT };
+        let hint = if cursor.missing.is_empty() { EMPTY_FIRST } else { TAKE_OUT };
         return subject.diagnostic_at_value(&cursor, message).with_hint(hint);
     }
     let complaint = Complaint::read(cause);

@@ -30,11 +30,11 @@
 //!
 //! | code | constant | meaning |
 //! | --- | --- | --- |
-//! | 0 | [`reconcile_report::EXIT_SUCCESS`] | in sync (`diff`), everything applied (`apply`), everything ready (`status`) |
-//! | 1 | [`reconcile_report::EXIT_DRIFT`] | `diff` found drift, `access` a missing permission; or the answer to `apply --confirm` was no |
+//! | 0 | [`reconcile_report::EXIT_SUCCESS`] | in sync, or everything done |
+//! | 1 | [`reconcile_report::EXIT_DRIFT`] | drift, or something to do |
 //! | 2 | [`reconcile_report::EXIT_INVALID`] | invalid flags, configuration or input |
 //! | 3 | [`reconcile_report::EXIT_UNREACHABLE`] | the cluster cannot be reached, or rejected the credentials |
-//! | 4 | [`reconcile_report::EXIT_INCOMPLETE`] | at least one object could not be compared or applied; the others were |
+//! | 4 | [`reconcile_report::EXIT_INCOMPLETE`] | incomplete: at least one object could not be compared or applied; the others were |
 //! | 5 | [`reconcile_report::EXIT_NOT_READY`] | applied, but not ready; or not ready (`status`) |
 //! | 130 | [`reconcile_report::EXIT_INTERRUPTED`] | interrupted; the report shows what was done |
 //! | 101 | | a bug: the program panicked ([`terminal::report_panics`]) |

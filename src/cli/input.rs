@@ -2,6 +2,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, ValueHint};
+use reconcile_core::manifest::is_stdin;
 use reconcile_core::object::Shard;
 use reconcile_core::pull::kustomize::Allowed;
 use reconcile_report::Failure;
@@ -55,7 +56,7 @@ pub struct InputArgs {
 impl InputArgs {
     /// Returns true if manifests come from standard input.
     pub fn reads_stdin(&self) -> bool {
-        self.filename.iter().any(|path| path == "-" || path == "/dev/stdin")
+        self.filename.iter().any(|path| is_stdin(path))
     }
 
     /// Returns true if the input has all manifests of a file that an earlier run has read.

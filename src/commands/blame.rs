@@ -18,7 +18,7 @@ use reconcile_core::rules::Glob;
 use reconcile_report::blame::{BlamedObject, text, verdict};
 use reconcile_report::formats::json as as_json;
 use reconcile_report::formats::text::matrix::heading;
-use reconcile_report::{Failure, Role, Verdict};
+use reconcile_report::{Failure, Verdict};
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::{ConnectOptions, InputArgs, TextArgs};
@@ -27,7 +27,7 @@ use crate::engine::interrupt::Interrupt;
 use crate::live::early::EarlySubject;
 use crate::live::fetch::fetch;
 use crate::live::types::Types;
-use crate::output::{Output, print_diagnostics};
+use crate::output::{Output, print_diagnostics, print_error_of};
 use crate::run::audit_log::{AuditLogs, PluralNames, plural_names, usual_plural_names};
 use crate::run::contexts::{ChosenContexts, all_expected};
 use crate::run::driver::AT_ONCE;
@@ -376,10 +376,7 @@ impl Blaming<'_> {
             }
             LiveState::Unreadable(diagnostic) => diagnostic,
         };
-        terminal.note(Role::Error, &format!("error: {}: {}", target.key, error.message));
-        if let Some(hint) = &error.hint {
-            terminal.note(Role::Hint, &format!("  hint: {hint}"));
-        }
+        print_error_of(&target.key, &error, terminal);
         Ok(BlamedObject::new(&target.key, Err(&error)))
     }
 }

@@ -6,7 +6,7 @@ use clap::{Args, ValueHint};
 use reconcile_core::compare::{Redactor, Secrecy, withheld};
 use reconcile_core::live::snapshot::{heading, unreadable, written};
 use reconcile_core::live::{LiveState, Target};
-use reconcile_report::{EXIT_INCOMPLETE, EXIT_SUCCESS, Failure, Role};
+use reconcile_report::{EXIT_INCOMPLETE, EXIT_SUCCESS, Failure};
 use serde_json::Value;
 
 use crate::cli::{ConnectOptions, ConsoleArgs, InputArgs, ShardArgs};
@@ -16,7 +16,7 @@ use crate::live::early::EarlySubject;
 use crate::live::fetch::fetch;
 use crate::output::direct_file::Readers;
 use crate::output::report_file::ReportFile;
-use crate::output::{Output, print_diagnostics, unwritable};
+use crate::output::{Output, print_diagnostics, print_error_of, unwritable};
 use crate::run::invocation::Invocation;
 use crate::run::settings::{Configured, Settings};
 use crate::terminal::Terminal;
@@ -90,7 +90,7 @@ pub(super) async fn run(args: &SnapshotArgs, configured: Configured, terminal: &
     terminal.warn(cluster.warned_of_reads());
     for (target, state) in targets.iter().zip(states) {
         if let LiveState::Unreadable(diagnostic) = &state {
-            terminal.note(Role::Error, &format!("error: {}: {}", target.key, diagnostic.message));
+            print_error_of(&target.key, diagnostic, terminal);
             code = EXIT_INCOMPLETE;
         }
         documents.extend(document(target, state, args.include_secrets, &redactor));

@@ -11,6 +11,7 @@ use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 
 use reconcile_core::diagnostic::Diagnostic;
+use reconcile_core::manifest::is_stdin;
 use reconcile_core::text::io_reason;
 use reconcile_report::Failure;
 
@@ -121,7 +122,7 @@ fn relative(path: &Path) -> PathBuf {
 /// Returns true for standard input and URLs, which have no folder.
 pub(super) fn is_stream(input: &OsStr) -> bool {
     let text = input.to_string_lossy();
-    text == "-" || text.contains("://")
+    is_stdin(input) || text.contains("://")
 }
 
 /// The folder of an input; standard input and URLs have none.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use glob::{MatchOptions, Pattern};
 use reconcile_core::diagnostic::{Diagnostic, KUSTOMIZATIONS};
-use reconcile_core::manifest::Input;
+use reconcile_core::manifest::{Input, is_stdin};
 use reconcile_core::text::io_reason;
 
 use super::files::{Inputs, build, is_configuration, is_manifest, is_pattern};
@@ -83,8 +83,8 @@ struct Named {
 impl Named {
     fn of(path: &OsStr) -> Result<Self, Diagnostic> {
         let name = path.to_string_lossy();
-        let is_url = ["http://", "https://"].iter().any(|scheme| name.starts_with(scheme)) || name.contains("://");
-        if path == STDIN_PATH || name == "/dev/stdin" || is_url {
+        let is_url = name.contains("://");
+        if is_stdin(path) || is_url {
             let what = if is_url { "a URL" } else { "standard input" };
             let message = format!("`--since` reads files of a git repository, and {what} is none");
             return Err(Diagnostic::general(message).with_hint(OTHERWISE));
@@ -100,9 +100,6 @@ impl Named {
         Ok(Self { existing, pattern: Some(text(&rest)?) })
     }
 }
-
-/// `-` for standard input.
-const STDIN_PATH: &str = "-";
 
 /// A path with `/` between its parts.
 fn text(path: &Path) -> Result<String, Diagnostic> {

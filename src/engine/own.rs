@@ -116,7 +116,8 @@ impl<'a> OwnRun<'a> {
             owners.flat_map(|owners| &owners.others).any(|entry| glob.matches(&entry.manager))
         };
         let unmatched = released.iter().filter(|glob| is_complete && !has_manager(glob));
-        let unmatched = unmatched.map(|glob| format!("`--release {glob}`: no field manager of these objects has this name"));
+        let unmatched =
+            unmatched.map(|glob| format!("`--release {glob}`: no field manager of these objects has this name"));
         self.comparison.warnings.iter().cloned().chain(unmatched.collect::<Vec<_>>())
     }
 }

@@ -21,6 +21,7 @@ use reconcile_core::text::io_reason;
 use reconcile_report::formats::Format;
 use reconcile_report::formats::text;
 use reconcile_report::{ClusterInfo, Failure, Report, Role, StartTime, Styled, View, excerpt, hooks_left_out};
+use structured_merge::ObjectKey;
 
 use crate::cli::{ConsoleArgs, OutputArgs, OutputTarget, ShardArgs, TextArgs};
 use crate::output::direct_file::{Readers, is_stream};
@@ -278,6 +279,14 @@ pub(crate) fn unwritable(file: &str, error: &std::io::Error) -> Diagnostic {
 pub(crate) fn print_diagnostics(terminal: &Terminal, diagnostics: &[Diagnostic]) {
     let before = |diagnostic: &Diagnostic| format!("{}: ", diagnostic.severity);
     terminal.message(&excerpt::diagnostics(diagnostics.iter(), "", terminal.error_columns(), before));
+}
+
+/// Prints on stderr why something could not be done with one object.
+pub(crate) fn print_error_of(key: &ObjectKey, error: &Diagnostic, terminal: &Terminal) {
+    terminal.note(Role::Error, &format!("error: {key}: {}", error.message));
+    if let Some(hint) = &error.hint {
+        terminal.note(Role::Hint, &format!("  hint: {hint}"));
+    }
 }
 
 /// The time at which a run begins: the present one, or that of `SOURCE_DATE_EPOCH` in seconds since 1970.

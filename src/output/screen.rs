@@ -13,7 +13,7 @@ use structured_merge::ObjectKey;
 use crate::engine::event::{Event, Stage};
 use crate::engine::wait::{ObjectReadiness, ReadinessState};
 use crate::output::Output;
-use crate::terminal::Progress;
+use crate::terminal::{Progress, in_words};
 
 /// Shows the events of a run.
 pub(crate) struct Screen<'a> {
@@ -249,20 +249,6 @@ impl ReadinessSeen {
 fn now() -> String {
     let now = Timestamp::now();
     now.round(Unit::Second).unwrap_or(now).to_string()
-}
-
-/// `1m30s`
-fn in_words(duration: Duration) -> String {
-    let seconds = duration.as_secs();
-    let millis = duration.subsec_millis();
-    let minutes = seconds / 60;
-    let rest = seconds % 60;
-    match (minutes, rest, millis) {
-        (0, 0, _) => format!("{millis}ms"),
-        (0, _, _) => format!("{rest}s"),
-        (_, 0, _) => format!("{minutes}m"),
-        _ => format!("{minutes}m{rest}s"),
-    }
 }
 
 #[cfg(test)]

@@ -1,12 +1,10 @@
 //! The base of a run: the manifests as they were applied last. They are read like the input, and never applied.
 
-use std::ffi::OsString;
-
 use reconcile_core::compare::Side;
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::live::resolve::Namespaces;
 use reconcile_core::live::{BaseObjects, Discovery, Target};
-use reconcile_core::manifest::{BaseObject, DesiredSet, Manifest};
+use reconcile_core::manifest::{BaseObject, DesiredSet, Manifest, is_stdin};
 use reconcile_core::object::Selector;
 use reconcile_report::{BaseInfo, FailClass, Failure, Role};
 
@@ -66,8 +64,7 @@ impl Base {
             }
             return Ok(Some(Self::new(info, BaseManifests::Releases, args, input)));
         }
-        let reads_stdin = |paths: &[OsString]| paths.iter().any(|path| path == "-" || path == "/dev/stdin");
-        if reads_stdin(&base.paths) && input.reads_stdin() {
+        if base.paths.iter().any(|path| is_stdin(path)) && input.reads_stdin() {
             let message = "standard input can be read only once, and `-f` reads it as well as `--base`";
             return Err(Failure::refused(message, "write one of the two into a file"));
         }

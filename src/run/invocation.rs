@@ -186,9 +186,9 @@ impl<'a> Invocation<'a> {
     /// Connects one run. Discovery, the version and the `early` reads are requested at once.
     async fn join(&self, context: RunContext<'_, 'a>, early: &Early<'_>) -> Result<Run<'a>, Failure> {
         let RunContext { connection, output, interrupt, participant } = context;
-        let reads_stdin = self.input.filename.iter().any(|path| path == "-");
         let connected =
-            connected(connection, output, !reads_stdin, &interrupt, &self.settings.configuration.expect).await;
+            connected(connection, output, !self.input.reads_stdin(), &interrupt, &self.settings.configuration.expect)
+                .await;
         // With a release, `--namespace` chooses the release, and its objects are where its manifest says.
         let is_of_release = matches!(self.input.from, Some(FromSource::Helm { .. } | FromSource::Releases));
         let connected = connected.map(|cluster| {

@@ -78,12 +78,13 @@ impl Shared {
     }
 }
 
-/// `1m 30s`
-fn in_words(waited: Duration) -> String {
-    match (waited.as_secs() / 60, waited.as_secs() % 60) {
+/// A duration as people read it: `1m30s`; less than a second in milliseconds.
+pub fn in_words(duration: Duration) -> String {
+    match (duration.as_secs() / 60, duration.as_secs() % 60) {
+        (0, 0) => format!("{}ms", duration.subsec_millis()),
         (0, seconds) => format!("{seconds}s"),
         (minutes, 0) => format!("{minutes}m"),
-        (minutes, seconds) => format!("{minutes}m {seconds}s"),
+        (minutes, seconds) => format!("{minutes}m{seconds}s"),
     }
 }
 
@@ -173,7 +174,7 @@ mod tests {
             assert!(lines.iter().all(is_still), "{lines:?}");
         }
         heartbeat.says(None);
-        assert_eq!(in_words(Duration::from_secs(130)), "2m 10s");
+        assert_eq!(in_words(Duration::from_secs(130)), "2m10s");
         let start = Instant::now();
         drop(heartbeat);
         assert!(start.elapsed() < Duration::from_secs(5), "the end is not waited for");

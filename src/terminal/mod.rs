@@ -20,6 +20,7 @@ use tokio::sync::oneshot::{Receiver, channel};
 use heartbeat::{Heartbeat, Live};
 
 pub use bug::report_panics;
+pub(crate) use heartbeat::in_words;
 pub use pager::Pager;
 
 /// The choice of coloured text (`--color`).

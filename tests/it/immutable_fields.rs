@@ -248,8 +248,10 @@ fn is_same(asked: &Value, local: &Value) -> bool {
     let fields = (named(&asked["reason"]), named(&local["reason"]));
     // Before 1.37, a StatefulSet is named as a whole.
     let is_whole = asked["kind"] == "StatefulSet" && fields.0 == ["spec"] && fields.1 != ["spec"];
+    // 1.30 says two things about a claim that shrinks.
+    let is_more = asked["kind"] == "PersistentVolumeClaim" && fields.1 == ["spec"] && fields.0.first() == Some(&"spec");
     ["action", "replacement", "evidence", "changes", "hint", "warnings"].iter().all(|name| asked[name] == local[name])
-        && (fields.0 == fields.1 || is_whole)
+        && (fields.0 == fields.1 || is_whole || is_more)
 }
 
 #[test]

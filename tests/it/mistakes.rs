@@ -179,6 +179,10 @@ fn an_unknown_field_is_in_the_item_whose_keys_the_server_names() {
     ws.write("w.yaml", widget);
     let run = ws.reconcile(["diff", "-f", "w.yaml"]).exits_with(4);
     let error = &run.object("Widget", "w")["error"];
+    let missing = "`spec.items[proto=TCP]` has no `name`, which identifies the items of its list";
+    if error["message"] == missing && is_before(37, "1.30 looks for the keys of items first") {
+        return;
+    }
     assert_eq!(error["message"], "unknown field `foo` in `spec.items[proto=TCP]`", "{run}");
     assert_eq!((&error["line"], &error["column"]), (&json!(8), &json!(5)), "{run}");
 }

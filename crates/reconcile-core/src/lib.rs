@@ -28,7 +28,7 @@
 //! [`effects`] finds what an apply sets off beyond the fields that it writes, from all decisions of a run.
 //!
 //! Below these stages are [`rules`] (ignore rules and readiness rules), [`request`] (addresses, errors and counts of requests),
-//! [`object`] (knowledge about kinds, names and labels), [`owners`] (field managers and the users behind them), [`diagnostic`] (one type
+//! [`object`] (knowledge about kinds, names and labels), [`owners`] (field managers and the users behind them), [`upgrade`] (versions of APIs that Kubernetes removed), [`diagnostic`] (one type
 //! for every error and warning), [`exact`] (reads JSON of others as exactly its types), [`bounded_value`] (bounds the memory of the values in it),
 //! [`rare`] (parts that are nearly always empty) and [`text`] (makes untrusted text safe to show).
 

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use reconcile_core::manifest::kind_of;
 use secrecy::{SecretSlice, SecretString};
 use serde_json::Value;
 
@@ -195,16 +196,8 @@ impl<'a> Field<'a> {
     }
 
     fn expected(&self, what: &str) -> String {
-        let found = match self.value {
-            Value::Null => "nothing",
-            Value::Bool(_) => "a boolean",
-            Value::Number(_) => "a number",
-            Value::String(_) => "a string",
-            Value::Array(_) => "a list",
-            Value::Object(_) => "a map",
-        };
         let start = if self.path.is_empty() { "it must be" } else { "must be" };
-        self.error(&format!("{start} {what}, and is {found}"))
+        self.error(&format!("{start} {what}, and is {}", kind_of(self.value)))
     }
 
     /// The field `name` of this map, null when it is missing.

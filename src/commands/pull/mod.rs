@@ -9,6 +9,7 @@ use std::path::Path;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Command as Program, ValueEnum};
 use reconcile_core::compare::Class;
+use reconcile_core::manifest::is_stdin;
 use reconcile_core::pull::{ObjectName, Selection};
 use reconcile_core::rules::{FieldPattern, Glob};
 use reconcile_report::formats::json as as_json;
@@ -241,8 +242,8 @@ fn has_files(input: &InputArgs) -> Result<(), Failure> {
 fn is_stream(path: &OsStr) -> bool {
     let text = path.to_str().unwrap_or_default();
     let begins = |starts: &[&str]| starts.iter().any(|start| text.starts_with(start));
-    text == "-"
-        || begins(&["http://", "https://", "/dev/stdin", "/dev/fd/", "/proc/self/fd/"])
+    is_stdin(path)
+        || begins(&["http://", "https://", "/dev/fd/", "/proc/self/fd/"])
         || fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir())
 }
 

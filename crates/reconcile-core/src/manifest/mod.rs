@@ -30,7 +30,8 @@ pub use release::{ApplyMethod, NewerRevision, Record, ReleaseInfo, ReleaseMark, 
 pub use set::{DesiredSet, ReadOptions, gather, leave_out_copies, read, read_alone, repeated};
 pub(crate) use source::template as template_of;
 pub use source::{
-    CHART, COMMAND_LINE, LAST_APPLIED_NAME, STDIN, Source, SourceText, is_stream, rendered_by_helm, stored_name,
+    CHART, COMMAND_LINE, LAST_APPLIED_NAME, STDIN, Source, SourceText, is_stdin, is_stream, rendered_by_helm,
+    stored_name,
 };
 pub use validate::KUSTOMIZE;
 

@@ -2,6 +2,7 @@
 
 #![expect(clippy::indexing_slicing, reason = "the starts of lines are of the very bytes")]
 
+use std::ffi::OsStr;
 use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -39,6 +40,11 @@ pub fn stored_name(release: &str, revision: u32) -> String {
 
 /// The beginning of the names of manifests that Helm stored.
 const STORED: &str = "helm/";
+
+/// Returns true for a path that stands for standard input.
+pub fn is_stdin(path: &OsStr) -> bool {
+    path == "-" || path == "/dev/stdin"
+}
 
 /// Returns true if an input has this name that was read from no file: nobody can open it.
 pub fn is_stream(name: &str) -> bool {

@@ -28,6 +28,7 @@ pub use dependency::{Dependency, DependencyKind, ReadySet, Wave};
 use dependency::{PlannedObject, PlannedTree};
 pub use graph::{DEPENDS_ON, wrong_dependency};
 use graph::{Order, OrderedNode};
+pub use references::pod_spec;
 pub use unexplained::{
     EXPLAINING_FIELDS, Explanations, FalseClaim, NamedOwner, TOKEN_TYPE, Unexplained, UnexplainedObject, is_transient,
     may_be_token, unexplained,

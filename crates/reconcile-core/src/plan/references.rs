@@ -30,6 +30,12 @@ impl Reference<'_> {
 /// The paths of the pod spec in workloads, also in custom ones.
 const POD_SPECS: [&str; 4] = ["/spec/template/spec", "/spec/jobTemplate/spec/template/spec", "/template/spec", "/spec"];
 
+/// The pod spec of a Pod, a workload or a template, also of a custom one.
+pub fn pod_spec(manifest: &Value) -> Option<&Value> {
+    let mut specs = POD_SPECS.iter().filter_map(|pointer| manifest.pointer(pointer));
+    specs.find(|spec| spec.get("containers").is_some_and(Value::is_array))
+}
+
 /// The objects that a manifest refers to. The fields of the built-in types are read; pod specs are found in custom workloads
 /// as well.
 pub fn references<'m>(key: &'m ObjectKey, manifest: &'m Value) -> Vec<Reference<'m>> {
@@ -37,8 +43,7 @@ pub fn references<'m>(key: &'m ObjectKey, manifest: &'m Value) -> Vec<Reference<
     if let Some(namespace) = &key.namespace {
         finder.add("", "Namespace", None, Some(namespace), Inside);
     }
-    let pods = POD_SPECS.iter().filter_map(|pointer| at(manifest, pointer));
-    if let Some(spec) = pods.into_iter().find(|spec| spec.get("containers").is_some_and(Value::is_array)) {
+    if let Some(spec) = pod_spec(manifest) {
         finder.pod(spec);
     }
     finder.of_kind(&key.gvk, manifest);

@@ -54,11 +54,11 @@ pub fn coded(name: &str) -> String {
     if name.contains('`') { Value::from(name).to_string().replace('`', "\\u0060") } else { format!("`{name}`") }
 }
 
-/// Returns true if a name that others chose may be a word of a command in a message, which somebody may run: no shell reads more in it, and it
-/// is no flag.
+/// Returns true if a name that others chose may be a word of a command in a message, which somebody may run: no shell reads more in it (zsh
+/// looks for a program behind `=`), and it is no flag.
 pub fn is_word(name: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "._:/@=,+-".contains(c);
-    !name.is_empty() && !name.starts_with('-') && name.chars().all(is_plain)
+    !name.is_empty() && !name.starts_with(['-', '=']) && name.chars().all(is_plain)
 }
 
 /// Lists at most `limit` names for a message.

@@ -8,15 +8,16 @@ use serde::{Deserialize, Deserializer, Serialize};
 use super::classes::ClassInfo;
 use super::object::ObjectReport;
 
-/// In sync (`diff`), everything applied (`apply`), or everything ready (`status`).
+/// In sync (`diff`), everything applied (`apply`), everything ready (`status`), all permissions held (`access`), or all fields given (`own`).
 pub const EXIT_SUCCESS: u8 = 0;
-/// `diff` found drift, `access` a permission that is missing, or the answer to `apply --confirm` was no and nothing was written.
+/// `diff` found drift, `access` a permission that is missing, `pull --dry-run` or `own --dry-run` something to do; the answer to
+/// `apply --confirm` was no and nothing was written; or `resolve` skipped something or changed nothing.
 pub const EXIT_DRIFT: u8 = 1;
 /// Invalid flags, configuration or input, and nothing was compared or changed; or a report could not be written.
 pub const EXIT_INVALID: u8 = 2;
 /// The cluster cannot be reached, or rejected the credentials: nothing was compared.
 pub const EXIT_UNREACHABLE: u8 = 3;
-/// At least one object could not be compared or applied; the others were.
+/// At least one object could not be compared or applied, a deletion was not allowed, or a field could not be given; the others were.
 pub const EXIT_INCOMPLETE: u8 = 4;
 /// Applied, but not ready; or not ready (`status`).
 pub const EXIT_NOT_READY: u8 = 5;

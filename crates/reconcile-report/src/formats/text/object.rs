@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use reconcile_core::compare::{Action, Class, FieldChange, masked};
+use reconcile_core::plan::pod_spec;
 use reconcile_core::text::{one_line, visible, width, yaml};
 use serde_json::Value;
 use similar::ChangeTag;
@@ -34,8 +35,6 @@ const MISTAKES: usize = 10;
 /// Largest number of images that are named of an object to be created, and the longest name.
 const IMAGES: usize = 3;
 const IMAGE: usize = 60;
-/// The paths of the pod templates in the kinds that create Pods.
-const PODS: [&str; 3] = ["/spec/template/spec", "/spec/jobTemplate/spec/template/spec", "/spec"];
 
 /// The name of an object and its differences; empty if there are none.
 pub(crate) fn object_text(object: &ObjectReport, view: &View) -> Styled {
@@ -185,7 +184,7 @@ fn add_workload(desired: &Value, parts: &mut Vec<String>) {
         Some(replicas) => parts.push(format!("{replicas} replicas")),
         None => {}
     }
-    let containers = PODS.iter().find_map(|pods| desired.pointer(pods)?.get("containers")?.as_array());
+    let containers = pod_spec(desired).and_then(|pods| pods.get("containers")?.as_array());
     let images: Vec<&str> =
         containers.into_iter().flatten().filter_map(|container| container.get("image")?.as_str()).collect();
     parts.extend(images.iter().take(IMAGES).map(|image| one_line(image, IMAGE)));

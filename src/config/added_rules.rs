@@ -151,7 +151,7 @@ mod tests {
     fn rules_are_added_behind_the_others() {
         let head = "# Ours\napiVersion: kubectl-reconcile/v1   # the only one\nkind: Config\n\n";
         let tail = "\n# The rest\nmanualManagers: [k9s]\n";
-        let own = "ignore:\n# why not\n- target: {kind: Job}   # all\n  fields: [spec.suspend]\n";
+        let own = "ignore:\n# why not\n- target: {group: batch, kind: Job}   # all\n  fields: [spec.suspend]\n";
         let rules = [rule("web", "replicas", &["hpa"], "scaled")];
         assert_eq!(added(&format!("{head}{own}{tail}"), &rules), format!("{head}{own}{RULE}{tail}"));
         assert_eq!(added(head.trim_end(), &rules), format!("{}\nignore:\n{RULE}", head.trim_end()).trim_end());

@@ -33,15 +33,15 @@ impl KeyOrder {
                 let mut next = 0_usize;
                 for entry in entries {
                     let Key::Text(name) = &entry.name else { continue };
-                    let known = self.keys.iter().position(|key| key == name);
-                    if known.is_none() && self.keys.len() >= MAX_KEYS {
-                        continue;
-                    }
-                    let place = known.unwrap_or(next);
-                    if known.is_none() {
-                        // It comes behind the key that is above it here.
-                        self.keys.insert(place, name.clone());
-                    }
+                    let place = match self.keys.iter().position(|key| key == name) {
+                        Some(place) => place,
+                        None if self.keys.len() >= MAX_KEYS => continue,
+                        None => {
+                            // It comes behind the key that is above it here.
+                            self.keys.insert(next, name.clone());
+                            next
+                        }
+                    };
                     next = place.saturating_add(1);
                     self.entries.entry(name.clone()).or_default().learn(&entry.value);
                 }

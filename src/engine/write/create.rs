@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use http::StatusCode;
+use jiff::Timestamp;
 use reconcile_core::compare::{
     Class, CompareContext, Decision, FieldChange, LiveObject, ObjectDiff, Policy, ROUNDS, WriteAs,
 };
@@ -308,8 +309,9 @@ pub async fn wait_until_established(cluster: &Cluster, crd: &Target) -> Result<(
                 return Err(NotEstablished::Failed(Diagnostic::new(Code::NamesNotAccepted, message)));
             }
             LiveState::Present(object) => {
-                if let Some(reason) = held(&object) {
-                    return Err(NotEstablished::Held(reason));
+                let readiness = kstatus::readiness(&crd.key.gvk, &object, Timestamp::now());
+                if readiness.is_final_failure() {
+                    return Err(NotEstablished::Held(one_line(&readiness.message, MESSAGE)));
                 }
             }
             LiveState::Unreadable(diagnostic) => return Err(NotEstablished::Failed(diagnostic)),
@@ -319,17 +321,6 @@ pub async fn wait_until_established(cluster: &Cluster, crd: &Target) -> Result<(
     }
     let message = format!("{} was not established within 30 seconds", crd.key);
     Err(NotEstablished::Failed(Diagnostic::new(Code::Timeout, message)))
-}
-
-/// The reason why a definition is not established by waiting: not because its names are checked, or its kind is about to be served.
-fn held(crd: &Value) -> Option<String> {
-    let is_text = |condition: &Value, key: &str, text: &str| condition.get(key).is_some_and(|value| value == text);
-    let mut conditions = crd.conditions().iter();
-    let established = conditions.find(|condition| is_text(condition, "type", "Established"))?;
-    let is_held = is_text(established, "status", "False")
-        && !["Installing", "NotAccepted"].iter().any(|reason| is_text(established, "reason", reason));
-    let message = established.get("message").and_then(Value::as_str).unwrap_or_default();
-    is_held.then(|| one_line(message, MESSAGE))
 }
 
 /// Reads discovery until it has these kinds, because it follows `Established` with a delay. Kinds that are still missing after 30

@@ -7,13 +7,14 @@
 //!     └─ only the chosen managers own it ─▶ its claims pass to us, and the apply leaves it out
 //! ```
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use structured_merge::{
     ClaimStrength, FieldPath, FieldSet, LAST_APPLIED, ListKind, Lookup, ManagedFieldsEntry, ManagedObject,
     ObjectMeta as _, PathElement, Scalar, TypeRef, claim_strength, fields_last_applied, fields_of, item_element,
     owns_last_applied, with_string_data,
 };
 
+use super::known_defaults::usual_defaults;
 use super::prediction::CompareContext;
 
 /// The field manager of client-side `kubectl apply`.
@@ -133,7 +134,10 @@ pub(super) fn without_defaults(removed: &FieldSet, live: &Value) -> FieldSet {
     let mut values = Lookup::of(live);
     let mut defaults = FieldSet::new();
     removed.visit(&mut |path, _| {
-        if values.value(path).is_some_and(|value| is_usual_default(path, value)) && !is_in_item(path, removed) {
+        let (Some(PathElement::Field(name)), Some(value)) = (path.elements().last(), values.value(path)) else {
+            return;
+        };
+        if usual_defaults(name).contains(value) && !is_in_item(path, removed) {
             defaults.insert(path);
         }
     });
@@ -144,45 +148,4 @@ pub(super) fn without_defaults(removed: &FieldSet, live: &Value) -> FieldSet {
 fn is_in_item(path: &FieldPath, removed: &FieldSet) -> bool {
     let above = path.elements().split_last().map(|(_, above)| FieldPath::from(above.to_vec()));
     above.is_some_and(|above| removed.contains_at_or_above(&above))
-}
-
-/// Returns true if the server usually sets this value where a manifest has none.
-fn is_usual_default(path: &FieldPath, value: &Value) -> bool {
-    matches!(path.elements().last(), Some(PathElement::Field(name)) if usual_defaults(name).contains(value))
-}
-
-/// The values that the server usually sets in a field of a built-in kind where a manifest has none (`SetDefaults_*` of
-/// `k8s.io/kubernetes/pkg/apis`); empty if none is known. They decide where no record of owners and no base knows the field.
-pub(super) fn usual_defaults(name: &str) -> Vec<Value> {
-    match name {
-        "replicas"
-        | "completions"
-        | "parallelism"
-        | "timeoutSeconds"
-        | "successThreshold"
-        | "failedJobsHistoryLimit" => vec![json!(1)],
-        "failureThreshold" | "successfulJobsHistoryLimit" => vec![json!(3)],
-        "backoffLimit" => vec![json!(6)],
-        "revisionHistoryLimit" | "periodSeconds" => vec![json!(10)],
-        "terminationGracePeriodSeconds" => vec![json!(30)],
-        "progressDeadlineSeconds" => vec![json!(600)],
-        "defaultMode" => vec![json!(0o644)],
-        "suspend" | "immutable" => vec![json!(false)],
-        "restartPolicy" => vec![json!("Always")],
-        "dnsPolicy" => vec![json!("ClusterFirst")],
-        "schedulerName" => vec![json!("default-scheduler")],
-        "imagePullPolicy" => vec![json!("IfNotPresent"), json!("Always")],
-        "terminationMessagePath" => vec![json!("/dev/termination-log")],
-        "terminationMessagePolicy" => vec![json!("File")],
-        "scheme" => vec![json!("HTTP")],
-        "sessionAffinity" => vec![json!("None")],
-        "type" => vec![json!("ClusterIP"), json!("Opaque"), json!("RollingUpdate")],
-        "internalTrafficPolicy" | "externalTrafficPolicy" => vec![json!("Cluster")],
-        "protocol" => vec![json!("TCP")],
-        "podManagementPolicy" => vec![json!("OrderedReady")],
-        "completionMode" => vec![json!("NonIndexed")],
-        "concurrencyPolicy" => vec![json!("Allow")],
-        "volumeMode" => vec![json!("Filesystem")],
-        _ => Vec::new(),
-    }
 }

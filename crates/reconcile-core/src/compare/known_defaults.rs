@@ -20,7 +20,7 @@ pub(crate) fn is_known_default(value: &Value, name: &str, siblings: &Map<String,
 }
 
 /// Returns true if the server gives a field this value that is a pointer in Go, whatever is beside it.
-pub(super) fn is_pointer_default(value: &Value, name: &str, schema: TypeRef<'_>) -> bool {
+fn is_pointer_default(value: &Value, name: &str, schema: TypeRef<'_>) -> bool {
     let default = match name {
         "allocateLoadBalancerNodePorts" if schema.declares("loadBalancerClass") => json!(true),
         "defaultMode" if schema.declares("items") || schema.declares("sources") => json!(0o644),
@@ -30,4 +30,40 @@ pub(super) fn is_pointer_default(value: &Value, name: &str, schema: TypeRef<'_>)
         _ => return false,
     };
     schema.is_builtin() && *value == default
+}
+
+/// The values that the server usually sets in a field of a built-in kind where a manifest has none (`SetDefaults_*` of
+/// `k8s.io/kubernetes/pkg/apis`); empty if none is known. They decide where no record of owners and no base knows the field.
+pub(super) fn usual_defaults(name: &str) -> Vec<Value> {
+    match name {
+        "replicas"
+        | "completions"
+        | "parallelism"
+        | "timeoutSeconds"
+        | "successThreshold"
+        | "failedJobsHistoryLimit" => vec![json!(1)],
+        "failureThreshold" | "successfulJobsHistoryLimit" => vec![json!(3)],
+        "backoffLimit" => vec![json!(6)],
+        "revisionHistoryLimit" | "periodSeconds" => vec![json!(10)],
+        "terminationGracePeriodSeconds" => vec![json!(30)],
+        "progressDeadlineSeconds" => vec![json!(600)],
+        "defaultMode" => vec![json!(0o644)],
+        "suspend" | "immutable" => vec![json!(false)],
+        "restartPolicy" => vec![json!("Always")],
+        "dnsPolicy" => vec![json!("ClusterFirst")],
+        "schedulerName" => vec![json!("default-scheduler")],
+        "imagePullPolicy" => vec![json!("IfNotPresent"), json!("Always")],
+        "terminationMessagePath" => vec![json!("/dev/termination-log")],
+        "terminationMessagePolicy" => vec![json!("File")],
+        "scheme" => vec![json!("HTTP")],
+        "sessionAffinity" => vec![json!("None")],
+        "type" => vec![json!("ClusterIP"), json!("Opaque"), json!("RollingUpdate")],
+        "internalTrafficPolicy" | "externalTrafficPolicy" => vec![json!("Cluster")],
+        "protocol" => vec![json!("TCP")],
+        "podManagementPolicy" => vec![json!("OrderedReady")],
+        "completionMode" => vec![json!("NonIndexed")],
+        "concurrencyPolicy" => vec![json!("Allow")],
+        "volumeMode" => vec![json!("Filesystem")],
+        _ => Vec::new(),
+    }
 }

@@ -22,7 +22,7 @@ pub fn is_dns_subdomain(text: &str) -> bool {
 /// Longest DNS label, in bytes.
 pub const MAX_LABEL: usize = 63;
 
-/// Returns true for a DNS label, as the names of namespaces are (`IsDNS1123Label`).
+/// Returns true for a DNS label, as the names of namespaces are (`IsDNS1123Label`). Nothing else may get into the path of a request.
 pub fn is_dns_label(text: &str) -> bool {
     text.len() <= MAX_LABEL && !text.contains('.') && is_dns_subdomain(text)
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 use structured_merge::{Change, ClaimStrength, FieldPath, FieldSet, Lookup, Op, claim_strength};
 
 use super::Classifier;
@@ -85,7 +85,6 @@ impl Classifier<'_> {
     fn has_default(&self, path: &FieldPath, live: &mut Lookup<'_>) -> bool {
         let Some((_, above)) = path.elements().split_last() else { return false };
         let siblings = live.value(&FieldPath::from(above.to_vec())).and_then(Value::as_object);
-        let value = live.value(path);
-        value.is_some_and(|value| self.may_be_default(path, value, siblings.unwrap_or(&Map::new())))
+        self.may_be_default(path, live.value(path), siblings)
     }
 }

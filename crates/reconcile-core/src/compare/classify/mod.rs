@@ -12,13 +12,13 @@ use std::cell::{OnceCell, RefCell};
 use serde_json::{Map, Value};
 use structured_merge::{
     Change, ClaimStrength, Claimants, FieldPath, FieldSet, LastApplied, Lookup, ManagedFieldsEntry, ManagedObject, Op,
-    Ownership, PathElement, TypeRef, claim_strength, claims_stored, fields_last_applied, is_default, owns_last_applied,
+    Ownership, PathElement, TypeRef, claim_strength, claims_stored, fields_last_applied, owns_last_applied,
     with_string_data,
 };
 
-use crate::compare::additions::{CLIENT_SIDE_APPLY, usual_defaults};
+use crate::compare::additions::CLIENT_SIDE_APPLY;
 use crate::compare::diff::{Class, FieldChange, Side};
-use crate::compare::known_defaults::{is_known_default, is_pointer_default};
+use crate::compare::known_defaults::{is_known_default, usual_defaults};
 use crate::compare::live_object::LiveObject;
 use crate::compare::policy::Policy;
 use crate::compare::prediction::{CompareContext, Prediction};
@@ -179,7 +179,7 @@ impl<'a> Classifier<'a> {
             Op::Remove
                 if ours == ClaimStrength::None
                     && applied.is_none()
-                    && change.from.as_ref().is_some_and(|value| self.may_be_default(path, value, &Map::new())) =>
+                    && self.may_be_default(path, change.from.as_ref(), None) =>
             {
                 Class::Consequence
             }
@@ -268,7 +268,8 @@ impl<'a> Classifier<'a> {
         let Some(recorded) = change.side else { return };
         let (theirs, _) = self.claimants.best(&change.path, self.schema());
         let is_put = change.op != Op::Add && change.op != Op::Move && self.is_put(base, change);
-        let adds_default = !base.has(&change.path) && self.is_default(&change.path, change.desired.as_deref());
+        let adds_default =
+            !base.has(&change.path) && self.may_be_default(&change.path, change.desired.as_deref(), None);
         let records = BaseRecords { is_put, is_theirs: theirs == ClaimStrength::Own, adds_default };
         let Some(side) = base.side(change, &records, recorded) else { return };
         (change.side, change.base) = (Some(side), base.value(change));
@@ -284,17 +285,6 @@ impl<'a> Classifier<'a> {
             }
             Side::Both | Side::Either => {}
         }
-    }
-
-    /// Returns true if a value is one that the server usually sets where a manifest has none.
-    fn is_default(&self, path: &FieldPath, value: Option<&Value>) -> bool {
-        let (Some((PathElement::Field(name), above)), Some(value)) = (path.elements().split_last(), value) else {
-            return false;
-        };
-        let parent = self.schema().at(above);
-        is_default(value, name, parent)
-            || is_pointer_default(value, name, parent)
-            || !parent.stores_as_sent() && usual_defaults(name).contains(value)
     }
 
     /// Returns true if it is known which default the server sets at a path, or that it sets none: in labels, annotations, the data of a
@@ -327,7 +317,7 @@ impl<'a> Classifier<'a> {
             });
         }
         // With or without it in the manifest, the server would have this value.
-        if self.is_default(path, change.live.as_deref()) {
+        if self.may_be_default(path, change.live.as_deref(), None) {
             return false;
         }
         let is_ours = claim_strength(&self.ours_before, path, self.schema()) == ClaimStrength::Own;
@@ -350,12 +340,14 @@ impl<'a> Classifier<'a> {
         Policy::is_invented(entry) || self.knows_defaults(path) || !has_made()
     }
 
-    /// Returns true if a live value may be one that the server sets where a manifest has none. `siblings` are the fields beside it, as far as
-    /// they are known.
-    fn may_be_default(&self, path: &FieldPath, value: &Value, siblings: &Map<String, Value>) -> bool {
-        let Some((PathElement::Field(name), above)) = path.elements().split_last() else { return false };
+    /// Returns true if the server may set this value at a path where a manifest has none. `siblings` are the fields beside it, if they are
+    /// known.
+    fn may_be_default(&self, path: &FieldPath, value: Option<&Value>, siblings: Option<&Map<String, Value>>) -> bool {
+        let (Some((PathElement::Field(name), above)), Some(value)) = (path.elements().split_last(), value) else {
+            return false;
+        };
         let parent = self.schema().at(above);
-        is_known_default(value, name, siblings, parent)
+        is_known_default(value, name, siblings.unwrap_or(&Map::new()), parent)
             || !parent.stores_as_sent() && usual_defaults(name).contains(value)
     }
 

@@ -245,3 +245,42 @@ fn a_name_that_nothing_in_the_object_has_is_said_to_be_missing() {
         assert_eq!(error["message"], format!("`{field}`: not found: `nope`"), "{run}");
     }
 }
+
+/// The server names no field for `oneOf` and its like: only its text has the path.
+#[test]
+fn a_value_that_fits_none_of_several_schemas_is_found_at_its_line() {
+    const SCHEMA: &str = "
+properties:
+  rules:
+    type: array
+    items:
+      type: object
+      properties: {exact: {type: string}, prefix: {type: string}}
+      oneOf: [{required: [exact]}, {required: [prefix]}]
+  either: {type: object, properties: {a: {type: integer}, b: {type: integer}}, anyOf: [{required: [a]}, {required: [b]}]}
+  not: {type: object, properties: {a: {type: integer}}, not: {required: [a]}}
+";
+    let ws = Workspace::new();
+    ws.define("Route", SCHEMA);
+    let route = |spec: &str| {
+        format!(
+            "apiVersion: $NS.example.com/v1\nkind: Route\nmetadata: {{name: it}}\nspec:\n  rules:\n  - exact: a\n{spec}"
+        )
+    };
+    let (both, rules) =
+        ("  - exact: a\n    prefix: b\n", "`spec.rules[1]`: must validate one and only one schema (oneOf)");
+    let edits = [
+        (both, 7, rules),
+        ("  - {}\n", 7, "`spec.rules[1].exact` is missing"),
+        ("  either: {}\n", 7, "`spec.either.a` is missing"),
+        ("  not: {a: 1}\n", 7, "`spec.not`: must not validate the schema (not)"),
+    ];
+    for (spec, line, message) in edits {
+        ws.write("it.yaml", &route(spec));
+        let diff = ws.reconcile(["diff", "-f", "."]).exits_with(4);
+        let error = error(&diff, "Route", "it");
+        let error = error["mistakes"].get(0).unwrap_or(error);
+        assert!(text(&error["message"]).starts_with(message), "{diff}");
+        assert_eq!(error["line"], line, "{diff}");
+    }
+}

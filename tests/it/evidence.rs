@@ -327,3 +327,16 @@ fn values_that_the_server_keeps_in_every_update_are_not_proven() {
     let diff = ws.reconcile(["diff", "-f", "."]).exits_with(0);
     assert_eq!(diff.changes("Namespace", ws.namespace()), ["overridden spec.finalizers[0]"], "{diff}");
 }
+
+/// A value that the server does not store at all is not one that it keeps.
+#[test]
+fn a_field_that_the_server_drops_is_said_to_be_dropped() {
+    let ws = Workspace::new();
+    ws.define("Gadget", "properties: {list: {type: array, items: {type: object}}}");
+    let gadget = "{apiVersion: $NS.example.com/v1, kind: Gadget, metadata: {name: it}, spec: {list: [{a: 1}]}}";
+    ws.write("it.yaml", gadget);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(0);
+    assert_eq!(diff.changes("Gadget", "it"), ["overridden spec.list[0].a"], "{diff}");
+    assert!(diff.stdout.contains("the cluster drops it"), "{diff}");
+}

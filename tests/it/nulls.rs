@@ -324,6 +324,58 @@ fn a_map_that_an_apply_empties_is_said_to_be_null() {
         ws.kubectl(["patch", &live, "--type=json", "-p", &empty]).exits_with(0);
         ws.write("it.yaml", &gadget(&format!("  {field}: {{}}\n")));
         settles(&ws);
-        assert_eq!(ws.get("Gadget", "g")["spec"][field], json!({}));
+        assert_eq!(ws.get(&ws.fill_in("Gadget.$NS.example.com"), "g")["spec"][field], json!({}));
     }
+}
+
+/// An update takes the empty map that the apply turns into null: it says nothing of the apply after manual claims are ours.
+#[test]
+fn a_map_that_an_apply_empties_is_refused_beside_a_manual_change() {
+    const SCHEMA: &str = "
+required: [selector]
+properties:
+  selector: {type: object, properties: {matchLabels: {type: object, additionalProperties: {type: string}}}}
+  size: {type: integer}
+";
+    let ws = Workspace::new();
+    ws.define("Gadget", SCHEMA);
+    let gadget = |selector: &str| {
+        format!(
+            "apiVersion: $NS.example.com/v1\nkind: Gadget\nmetadata: {{name: g}}\nspec:\n  selector: {selector}\n  size: 1\n"
+        )
+    };
+    ws.write("it.yaml", &gadget("{matchLabels: {a: b}}"));
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    let live = ws.fill_in("gadgets.$NS.example.com/g");
+    ws.kubectl(["patch", &live, "--type=merge", "-p", r#"{"spec": {"size": 2}}"#]).exits_with(0);
+    ws.write("it.yaml", &gadget("{}"));
+    for run in ["diff", "apply"].map(|command| ws.reconcile([command, "-f", "."]).exits_with(4)) {
+        assert_eq!(run.writes(), 0, "{run}");
+        let error = &run.object("Gadget", "g")["error"];
+        let error = error["mistakes"].get(0).unwrap_or(error);
+        assert!(error["message"].to_string().contains("`spec.selector` would be null"), "{run}");
+        assert_eq!(error["hint"], "write the empty value into the live object first, as with `kubectl edit`", "{run}");
+        assert_eq!(error["line"], 5, "{run}");
+    }
+}
+
+/// An apply makes a map null that may be null, and empties it only the next time: if the server refuses that, nothing is written.
+#[test]
+fn an_empty_map_that_the_server_refuses_after_it_was_null_is_not_half_written() {
+    let ws = Workspace::new();
+    ws.define("Gadget", "properties: {size: {type: integer}, zone: {type: object, nullable: true, required: [name], properties: {name: {type: string}}}}");
+    let live = |ws: &Workspace| gadget(ws, "g");
+    let gadget =
+        |spec: &str| format!("apiVersion: $NS.example.com/v1\nkind: Gadget\nmetadata: {{name: g}}\nspec:\n  {spec}\n");
+    ws.write("it.yaml", &gadget("{size: 1, zone: {name: a}}"));
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    let before = live(&ws);
+    ws.write("it.yaml", &gadget("{size: 2, zone: {}}"));
+    for run in ["diff", "apply"].map(|command| ws.reconcile([command, "-f", "."]).exits_with(4)) {
+        assert_eq!(run.writes(), 0, "{run}");
+        assert!(run.object("Gadget", "g")["error"].to_string().contains("`spec.zone.name`"), "{run}");
+    }
+    assert_eq!(live(&ws), before);
+    ws.write("it.yaml", &gadget("{size: 2, zone: null}"));
+    settles(&ws);
 }

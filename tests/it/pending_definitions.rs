@@ -112,3 +112,78 @@ spec: {policyName: $NS, validationActions: [Deny]}
     is_refused(&diff, "it", "not that much");
     ws.kubectl(["delete", "validatingadmissionpolicy,validatingadmissionpolicybinding", ws.namespace()]).exits_with(0);
 }
+
+/// What the server takes now, the changed definition refuses: a field that it drops, and another type.
+#[test]
+fn an_object_that_the_changed_definition_refuses_is_not_in_sync() {
+    let edits = [
+        ("size: {type: string, enum: [small]}", "dimension: {type: string}", "unknown field `size` in `spec`"),
+        ("size: {type: string, enum: [small]}", "size: {type: integer}", "`spec.size`: "),
+    ];
+    for (from, to, message) in edits {
+        let ws = Workspace::new();
+        let schema =
+            "properties:\n  min: {type: integer}\n  max: {type: integer}\n  size: {type: string, enum: [small]}\n";
+        ws.write("crd.yaml", &definition("Valve", schema));
+        ws.write("it.yaml", &valve("it", "min: 1, size: small"));
+        ws.reconcile(["apply", "-f", "."]).exits_with(0);
+        ws.write("crd.yaml", &definition("Valve", &schema.replaced(from, to)));
+        // A new object, and one that changes, meet the same.
+        ws.write("new.yaml", &valve("new", "min: 2, size: small"));
+        for spec in ["min: 1, size: small", "min: 3, size: small"] {
+            ws.write("it.yaml", &valve("it", spec));
+            let diff = ws.reconcile(["diff", "-f", "."]).exits_with(4);
+            is_refused(&diff, "it", message);
+            is_refused(&diff, "new", message);
+        }
+        ws.write("it.yaml", &valve("it", "min: 1, size: small"));
+        ws.reconcile(["apply", "-f", "crd.yaml"]).exits_with(0);
+        // The server publishes the type a little later.
+        wait_until("the new type is published", || {
+            ws.reconcile(["diff", "-f", "it.yaml"]).object("Valve", "it")["action"] == "unknown"
+        });
+        let after = ws.reconcile(["diff", "-f", "."]).exits_with(4);
+        is_refused(&after, "it", message);
+        is_refused(&after, "new", message);
+    }
+}
+
+/// A field that a definition requires now is missed only where something changes beside it.
+#[test]
+fn what_a_changed_definition_requires_is_missed_where_something_changes() {
+    let ws = Workspace::new();
+    let schema = "properties:\n  min: {type: integer}\n  max: {type: integer}\n  zones:\n    type: array\n    x-kubernetes-list-type: map\n    x-kubernetes-list-map-keys: [name]\n    items: {type: object, required: [name], properties: {name: {type: string}, at: {type: string}, size: {type: integer}}}\n";
+    ws.write("crd.yaml", &definition("Valve", schema));
+    let zones = "zones: [{name: a, size: 1}, {name: b, size: 1, at: x}]";
+    ws.write("it.yaml", &valve("it", &format!("min: 1, {zones}")));
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    let required = schema
+        .replaced("properties:\n  min:", "required: [max]\nproperties:\n  min:")
+        .replaced("required: [name]", "required: [name, at]");
+    let edits = [
+        (format!("min: 1, {zones}"), None),
+        (format!("min: 2, {zones}"), Some("`spec.max` is missing")),
+        (format!("min: 2, max: 3, {zones}"), None),
+        (format!("min: 1, max: 3, {}", zones.replaced("name: b, size: 1", "name: b, size: 2")), None),
+        (
+            format!("min: 1, max: 3, {}", zones.replaced("name: a, size: 1", "name: a, size: 2")),
+            Some("`spec.zones[name=a].at` is missing"),
+        ),
+    ];
+    let says = |expected: &[Option<&str>]| {
+        for ((spec, _), message) in edits.iter().zip(expected) {
+            ws.write("it.yaml", &valve("it", spec));
+            let diff = ws.reconcile(["diff", "-f", "."]);
+            match message {
+                Some(message) => is_refused(&diff, "it", message),
+                None => assert_ne!(diff.object("Valve", "it")["action"], "unknown", "{diff}"),
+            }
+        }
+    };
+    let expected: Vec<_> = edits.iter().map(|(_, message)| *message).collect();
+    ws.write("crd.yaml", &definition("Valve", &required));
+    says(&expected);
+    ws.reconcile(["apply", "-f", "crd.yaml"]).exits_with(0);
+    // The server's own word.
+    says(&expected);
+}

@@ -18,7 +18,7 @@ use bytes::Bytes;
 use http::{Response, StatusCode};
 use serde_json::{Map, Value, json};
 use structured_merge::{
-    FieldSet, Lookup, ManagedObject, ObjectMeta as _, Op, Ownership, TypeRef, changes, merge, with_live_spelling,
+    FieldSet, ManagedObject, ObjectMeta as _, Op, Ownership, TypeRef, changes, merge, with_live_spelling,
     without_fields,
 };
 
@@ -32,7 +32,7 @@ use crate::live::answer::Asked;
 use crate::live::fetch;
 use reconcile_core::compare::{
     Action, ComparisonMachine, Decision, ForceConflicts, LiveObject, Membership, ObjectDiff, Policy, Prediction,
-    ROUNDS, Redactor, Refusal, Replace, missing_namespace, refusal,
+    ROUNDS, Redactor, Refusal, Replace, missing_namespace, refusal, takes_out,
 };
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::live::discreet::shown_warning_about;
@@ -189,12 +189,12 @@ impl Writer<'_> {
     /// part of the manifest could not be applied, if that is so.
     async fn write_over(
         &self,
-        live: &LiveObject,
+        judged: &LiveObject,
         after: &Prediction,
         left_behind: &mut Option<String>,
     ) -> Result<Option<Diagnostic>, RequestError> {
-        let wanted = live.sent(self.target);
-        let ManagedObject { object: live, owners: before } = &live.current;
+        let wanted = judged.sent(self.target);
+        let ManagedObject { object: live, owners: before } = &judged.current;
         if self.policy.updates(before) {
             return self.update_fields(live, wanted, after).await.map(|()| None);
         }
@@ -224,8 +224,8 @@ impl Writer<'_> {
         let force = self.policy.force != ForceConflicts::None || !self.policy.adopt.is_empty();
         match self.apply(&body, force).await {
             Ok((_, after)) => {
-                let is_emptied = self.is_emptied(wanted, live, &after);
-                Ok(if is_emptied { self.fill_in(body, &after).await } else { None })
+                let is_gone = takes_out(judged, &after, self.target, self.schema);
+                Ok(if is_gone { self.fill_in(body, &after).await } else { None })
             }
             Err(error) => {
                 if has_taken_over {
@@ -254,16 +254,6 @@ impl Writer<'_> {
         let patch = WriteRequest::merge_patch(self.path(), &self.policy.manager, &patch);
         let reply = self.send(patch.write(Retry::Safe)).await?;
         Asked::key(&self.target.key).read(self.cluster, reply.body()).map(drop)
-    }
-
-    /// Returns true if a part of the manifest is gone: when a map or list loses everything that we had applied, the server removes it or sets
-    /// it to null, and it takes out fields that do not fit another one that changes. The next apply makes a map or list empty again.
-    fn is_emptied(&self, wanted: &Value, before: &Value, after: &Value) -> bool {
-        let merged = merge(wanted, after, self.schema);
-        let mut before = Lookup::of(before);
-        let left = changes(after, &merged, self.schema, self.target.status_is_apart());
-        let is_gone = |change: &structured_merge::Change| change.op == Op::Add || change.from == Some(Value::Null);
-        left.iter().any(|change| is_gone(change) && before.value(&change.path).is_some())
     }
 
     /// Applies once more, for what is gone. If others own it by now, they keep it, and the next comparison reports it. Returns the reason why

@@ -11,7 +11,7 @@ use structured_merge::{
 
 use super::diff::Action;
 use super::object_diff::ObjectDiff;
-use super::rejection::refusal::{Refusal, refused_by_definition, wrong_types};
+use super::rejection::refusal::{Refusal, refused_by_changed_definition, refused_by_definition};
 use super::rejection::{Patterns, RejectedObject, are_curable};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::live::Target;
@@ -100,10 +100,15 @@ impl<'a> ComingType<'a> {
         refused_by_definition(subject, Some(definition.object), &definition.patterns)
     }
 
-    /// The mistakes for which the server will refuse an object that exists. Its values may stay as they are, whatever a definition says of
-    /// them, but their types may not.
-    pub(super) fn refusal_of_change(self, target: &Target, live: &Value, ignored: &FieldSet) -> Option<Diagnostic> {
-        wrong_types(&self.subject(target, Some(live))?, ignored)
+    /// The mistakes for which the server will refuse an object that exists: of types, and of required fields in what changes. Other values may
+    /// stay as they are. `live` is the object, unless an apply changes nothing in it.
+    pub(super) fn refusal_of_change(
+        self,
+        target: &Target,
+        live: Option<&Value>,
+        ignored: &FieldSet,
+    ) -> Option<Diagnostic> {
+        refused_by_changed_definition(self.subject(target, live)?, ignored)
     }
 
     /// Returns true if the definition may change that for which the server refuses an object: types that do not fit, or a demand on values

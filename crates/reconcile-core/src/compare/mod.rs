@@ -44,7 +44,7 @@ pub use diff::{
 pub(crate) use effect::MOST_NAMED;
 pub use effect::{Effect, EffectKind};
 pub use live_object::LiveObject;
-pub use machine::{Answer, ComparisonMachine, Question, ROUNDS, is_convertible};
+pub use machine::{Answer, ComparisonMachine, Question, ROUNDS, is_convertible, takes_out};
 pub use nulls::{DefinedKinds, leave_out_nulls, may_hold_refused_nulls};
 pub use object_diff::{DiffNotes, ObjectDiff};
 pub use offline::offline;

@@ -76,7 +76,7 @@ pub fn advice(expected: Expected, found: &Value, written: Option<&str>) -> Optio
         (Expected::Boolean, Value::String(_)) => {
             format!("{} is a string here: write `true` or `false`, without quotes", this())
         }
-        (Expected::Number, Value::String(text)) if text.parse::<f64>().is_ok() => {
+        (Expected::Number, Value::String(text)) if text.parse().is_ok_and(f64::is_finite) => {
             format!("{} is a string here: leave the quotes out", this())
         }
         (Expected::List, Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) => {
@@ -113,7 +113,9 @@ mod tests {
             reported(Expected::Number, json!("80"), Some("\"80\"")),
             "expected a number, found a string; `\"80\"` is a string here: leave the quotes out"
         );
-        assert_eq!(reported(Expected::Number, json!("many"), Some("many")), "expected a number, found a string; ");
+        for text in ["many", "1e400"] {
+            assert_eq!(reported(Expected::Number, json!(text), Some(text)), "expected a number, found a string; ");
+        }
         assert_eq!(
             reported(Expected::List, json!("ls"), Some("ls")),
             "expected a list, found a string; write it as a list: `[ls]`, or each item on a line of its own after `- `"

@@ -72,6 +72,9 @@ fn words(why: Why, change: &FieldChange, owners: impl Fn(&[Owner]) -> String) ->
         }
         _ => {}
     }
+    if change.class == Class::Overridden && change.op == Op::Add {
+        return "the cluster drops it".to_owned();
+    }
     match why {
         Why::Nothing => String::new(),
         Why::Text(words) => words.to_owned(),

@@ -41,7 +41,14 @@ pub fn untyped_object() -> TypeRef<'static> {
     static UNTYPED_OBJECT: LazyLock<(TypeTable, TypeId)> = LazyLock::new(|| {
         let mut table = TypeTable::default();
         let id = table.copy(object_metadata());
-        let metadata = Field { id, default: None, default_of_empty: None, refuses_null: false, replaces_null: false };
+        let metadata = Field {
+            id,
+            default: None,
+            default_of_empty: None,
+            refuses_null: false,
+            replaces_null: false,
+            required: false,
+        };
         let fields = [("metadata".to_owned(), metadata)].into();
         let object = table.push(Shape::Map(MapShape { fields, ..MapShape::default() }));
         (table, object)

@@ -205,13 +205,16 @@ impl Compiler {
         is_atomic: Option<bool>,
     ) -> Shape {
         let mut fields = BTreeMap::new();
+        let required = strings(schema.get("required"));
         for (field, property) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
             let default = name.and_then(|name| known_default(name, field)).or_else(|| property.get("default").cloned());
             let default_of_empty = name.and_then(|name| constant_default(name, field));
             let refuses_null = self.is_defined && refuses_null(property);
             let replaces_null = self.is_defined && !refuses_null && !is_nullable(property);
+            let required = self.is_defined && default.is_none() && required.contains(field);
             let id = self.inline(property, schemas);
-            fields.insert(field.clone(), Field { id, default, default_of_empty, refuses_null, replaces_null });
+            fields
+                .insert(field.clone(), Field { id, default, default_of_empty, refuses_null, replaces_null, required });
         }
         let is_free = schema.get(PRESERVE).is_some_and(|preserves| *preserves == true);
         let atomic = is_atomic.or(is_atomic_map(schema)).unwrap_or(false);

@@ -17,11 +17,12 @@ impl<'de> Deserialize<'de> for OpenApiDocument {
 }
 
 /// The keywords of a schema that are read as they are.
-const READ: [&str; 12] = [
+const READ: [&str; 13] = [
     "$ref",
     "default",
     "format",
     "nullable",
+    "required",
     "type",
     "x-kubernetes-int-or-string",
     "x-kubernetes-list-map-keys",
@@ -100,7 +101,7 @@ mod tests {
                 "/widgets/{namespace}/{name}": patch, "/widgets/{namespace}/{name}/status": patch, "/widgets": patch,
             },
             "components": {"securitySchemes": {}, "schemas": {
-                "widget": {"type": "object", "x-kubernetes-group-version-kind": [gvk], "properties": properties, "required": ["a"]},
+                "widget": {"type": "object", "x-kubernetes-group-version-kind": [gvk], "properties": properties, "required": ["port"]},
             }},
         });
         let lean: OpenApiDocument = serde_json::from_str(&document.to_string()).unwrap();

@@ -96,6 +96,9 @@ pub struct Field {
     /// True if a null becomes its default: a field of a custom resource that is not nullable and has a default.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub replaces_null: bool,
+    /// True if a custom resource has to have it, and no default adds it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub required: bool,
 }
 
 /// Rule by which a list merges.

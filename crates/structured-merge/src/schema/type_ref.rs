@@ -104,6 +104,12 @@ impl<'t> TypeRef<'t> {
         self.map().into_iter().flat_map(|map| map.fields.keys()).map(String::as_str)
     }
 
+    /// The fields that a custom resource has to have, because no default adds them.
+    pub fn required(self) -> impl Iterator<Item = &'t str> {
+        let fields = self.map().into_iter().flat_map(|map| &map.fields);
+        fields.filter(|(_, field)| field.required).map(|(name, _)| name.as_str())
+    }
+
     /// The known default of a field.
     pub fn default_of(self, name: &str) -> Option<&'t Value> {
         self.declared(name)?.default.as_ref()

@@ -177,6 +177,9 @@ impl<'a> DiffBuilder<'a> {
     }
 
     fn diff(&mut self, result: &ComparisonResult) -> ObjectDiff {
+        if let Some(mistakes) = self.refused_then(result) {
+            return ObjectDiff::unknown(mistakes);
+        }
         match result {
             ComparisonResult::Missing(evidence) => self.creation(*evidence),
             ComparisonResult::Proven(None) => ObjectDiff::in_sync(Evidence::Proven),
@@ -191,6 +194,19 @@ impl<'a> DiffBuilder<'a> {
             ComparisonResult::Predicted { live, prediction } => self.fields(live, Some(prediction)),
             ComparisonResult::Refused { live, refusal } => self.refused(live.as_deref(), refusal),
             ComparisonResult::Unknown(diagnostic) => ObjectDiff::unknown(diagnostic.clone()),
+        }
+    }
+
+    /// The mistakes for which the server will refuse what it takes now, by the type that the kind is about to get.
+    fn refused_then(&self, result: &ComparisonResult) -> Option<Diagnostic> {
+        let CompareContext { target, coming_type, .. } = self.context;
+        match result {
+            ComparisonResult::Missing(_) => coming_type?.refusal(target),
+            ComparisonResult::Proven(None) => coming_type?.refusal_of_change(target, None, &FieldSet::new()),
+            ComparisonResult::Proven(Some(live)) | ComparisonResult::Predicted { live, .. } => {
+                coming_type?.refusal_of_change(target, Some(&live.current.object), &live.ignored)
+            }
+            ComparisonResult::Refused { .. } | ComparisonResult::Unknown(_) => None,
         }
     }
 
@@ -218,7 +234,9 @@ impl<'a> DiffBuilder<'a> {
                 && coming.may_cure(&self.context.target.key.gvk, refusal) =>
             {
                 let mistakes = match live {
-                    Some(live) => coming.refusal_of_change(self.context.target, &live.current.object, &live.ignored),
+                    Some(live) => {
+                        coming.refusal_of_change(self.context.target, Some(&live.current.object), &live.ignored)
+                    }
                     None => coming.refusal(self.context.target),
                 };
                 if let Some(mistakes) = mistakes {

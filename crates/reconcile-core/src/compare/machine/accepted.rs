@@ -1,7 +1,10 @@
 //! The answer of a server that accepts the apply.
 
 use serde_json::Value;
-use structured_merge::{Ownership, RefusedNull, prune, take_out_refused_nulls, with_string_data};
+use structured_merge::{
+    Change, Lookup, Op, Ownership, RefusedNull, TypeRef, changes, merge, prune, take_out_refused_nulls,
+    with_string_data,
+};
 
 use super::{ComparisonMachine, State};
 use crate::compare::decision::ComparisonResult;
@@ -10,7 +13,18 @@ use crate::compare::live_object::LiveObject;
 use crate::compare::patch::version;
 use crate::compare::prediction::{CompareContext, Prediction, unreadable_owners};
 use crate::compare::rejection::refusal::{Refusal, refusal};
-use crate::request::{Cause, StatusError};
+use crate::live::Target;
+use crate::request::{Cause, RequestError, StatusError};
+
+/// Returns true if an apply has taken out a part of the manifest: when a map or list loses everything that we had applied, the server removes
+/// it or sets it to null, and it takes out fields that do not fit another one that changes. The next apply makes a map or list empty again.
+pub fn takes_out(live: &LiveObject, after: &Value, target: &Target, schema: TypeRef<'_>) -> bool {
+    let merged = merge(live.sent(target), after, schema);
+    let mut before = Lookup::of(&live.current.object);
+    let left = changes(after, &merged, schema, target.status_is_apart());
+    let is_gone = |change: &Change| change.op == Op::Add || change.from == Some(Value::Null);
+    left.iter().any(|change| is_gone(change) && before.value(&change.path).is_some())
+}
 
 impl ComparisonMachine<'_> {
     /// Takes the answer of a server that would apply the manifest.
@@ -45,7 +59,7 @@ impl ComparisonMachine<'_> {
             &api_version,
             self.context.policy,
         );
-        let Some(settled) = settled else { return State::Done(ComparisonResult::Predicted { live, prediction }) };
+        let Some(settled) = settled else { return self.settled(live, prediction) };
         let stays = structured_merge::fields_of(live.sent(self.context.target), self.context.schema);
         let stays = with_string_data(&self.context.target.key.gvk, stays, &[]);
         let kept = settled.fields_of_others().union(&stays);
@@ -55,9 +69,36 @@ impl ComparisonMachine<'_> {
         }
         let before = std::mem::replace(&mut prediction.object, pruned);
         if before == prediction.object {
-            return State::Done(ComparisonResult::Predicted { live, prediction });
+            return self.settled(live, prediction);
         }
         State::Pruning { live, prediction }
+    }
+
+    /// Ends with the result of an apply; of one that takes out a part of the manifest, once the server takes that back.
+    pub(super) fn settled(&self, live: Box<LiveObject>, prediction: Box<Prediction>) -> State {
+        if takes_out(&live, &prediction.object, self.context.target, self.context.schema) {
+            State::Filling { live, prediction }
+        } else {
+            State::Done(ComparisonResult::Predicted { live, prediction })
+        }
+    }
+
+    /// Takes the rejection of what the apply takes out and the next one would put back: half of the manifest would be written.
+    pub(super) fn filling_rejected(
+        &mut self,
+        live: Box<LiveObject>,
+        prediction: Box<Prediction>,
+        error: &RequestError,
+    ) -> State {
+        match error.status() {
+            Some(status) if status.code == 409 => self.pruning_rejected(live, error),
+            Some(status) if status.code == 422 => {
+                let CompareContext { target, schema, .. } = self.context;
+                let refusal = refusal(target, Some(&live.current.object), schema, status);
+                State::Done(ComparisonResult::Refused { live: Some(live), refusal })
+            }
+            _ => State::Done(ComparisonResult::Predicted { live, prediction }),
+        }
     }
 
     /// The refusal of an apply that leaves null where the type of a custom resource does not allow it: of a map or list that loses its last

@@ -1,7 +1,7 @@
 //! The first question about an object that was read, or the end of its comparison without one.
 
 use serde_json::Value;
-use structured_merge::{FieldSet, ObjectMeta as _, Proof, Unproven, prove};
+use structured_merge::{FieldSet, ObjectMeta as _, Proof, Unproven, builtin_kind, prove};
 
 use super::{ComparisonMachine, State};
 use crate::compare::additions::without_defaults;
@@ -12,8 +12,8 @@ use crate::compare::immutable_fields::immutable_change;
 use crate::compare::live_object::LiveObject;
 use crate::compare::policy::EvidenceMode;
 use crate::compare::prediction::{CompareContext, unreadable_owners};
-use crate::compare::rejection::RejectedObject;
 use crate::compare::rejection::refusal::{Refusal, wrong_types};
+use crate::compare::rejection::{RejectedObject, fits};
 use crate::compare::secrecy::Secrecy;
 use crate::compare::secrecy::paths::has_values;
 use crate::diagnostic::{Code, Diagnostic};
@@ -73,7 +73,7 @@ impl ComparisonMachine<'_> {
             return State::Done(ComparisonResult::Unknown(diagnostic));
         }
         match self.proof(&live) {
-            Proof::Proven if !live.removed.is_empty() => self.ask(live),
+            Proof::Proven if !live.removed.is_empty() || self.may_be_refused(&live) => self.ask(live),
             Proof::Proven => {
                 // The report counts and shows the fields that others added.
                 let others = &mut live.current.owners.others.iter();
@@ -82,6 +82,13 @@ impl ComparisonMachine<'_> {
             }
             Proof::Inconclusive(_) => self.ask(live),
         }
+    }
+
+    /// Returns true if the server may refuse an apply that changes nothing: the definition of a custom resource has changed since, and a value
+    /// no longer fits its type.
+    fn may_be_refused(&self, live: &LiveObject) -> bool {
+        let CompareContext { target, schema, .. } = self.context;
+        builtin_kind(&target.key.gvk).is_none() && !fits(live.sent(target), schema, false)
     }
 
     /// The reason why the object is not compared, whatever its fields are.

@@ -5,7 +5,8 @@
 //! live object ─prove─▶ Proven
 //!       └─▶ Apply ─▶ answer for the version that was read ─▶ Predicted
 //!             │        ├─ for another version ─▶ Read ─▶ start again
-//!             │        └─ claims transferred to us would remove more ─▶ Patch ─▶ Predicted
+//!             │        ├─ claims transferred to us would remove more ─▶ Patch ─▶ Predicted
+//!             │        └─ takes out what the manifest has ─▶ Patch that puts it back ─▶ Predicted, or Refused
 //!             └─▶ rejected ─▶ Patch, as if claims were transferred and what is in the way removed ─▶ Predicted
 //!                        └─▶ Create, although it exists: is the manifest invalid, or a field immutable? ─▶ Refused
 //! ```
@@ -17,6 +18,7 @@ mod records;
 mod rejected;
 mod trial;
 
+pub use accepted::takes_out;
 pub use records::is_convertible;
 
 use std::borrow::Cow;
@@ -103,6 +105,8 @@ enum State {
     Reading { answer: Value, live: Box<LiveObject> },
     /// Waits for the answer to a patch: claims are transferred before the apply, so that it removes more than its answer shows.
     Pruning { live: Box<LiveObject>, prediction: Box<Prediction> },
+    /// Waits for the answer to a patch: the apply takes out a part of the manifest, and the next apply puts it back.
+    Filling { live: Box<LiveObject>, prediction: Box<Prediction> },
     /// Waits for the answer to a patch after the apply was rejected: claims are transferred before the apply, and the patch tries the
     /// update as if that had happened.
     Transferring { live: Box<LiveObject>, trial: Box<Trial> },
@@ -275,6 +279,10 @@ impl<'a> ComparisonMachine<'a> {
         let patch = |live: &LiveObject, object: &Value| {
             Some(Question::Patch(replacement(&live.current.object, object, self.context.target.status_is_apart())))
         };
+        let filled = |live: &LiveObject, sent: &Value, object: &Value| {
+            let manifest = with_node_ports(Cow::Borrowed(sent), &live.current.object, self.context.schema);
+            patch(live, &verbatim(&manifest, object, self.context.schema))
+        };
         match &self.state {
             State::Applying(Some(live)) => {
                 let manifest = live.sent(self.context.target);
@@ -284,10 +292,10 @@ impl<'a> ComparisonMachine<'a> {
             State::Applying(None) => Some(Question::Apply(self.context.target.desired.to_tree())),
             State::Reading { .. } => Some(Question::Read),
             State::Pruning { live, prediction } => patch(live, &prediction.object),
+            State::Filling { live, prediction } => filled(live, live.sent(self.context.target), &prediction.object),
             State::Transferring { live, trial } => {
                 let sent = trial.attempt.sent.as_ref().unwrap_or_else(|| live.sent(self.context.target));
-                let manifest = with_node_ports(Cow::Borrowed(sent), &live.current.object, self.context.schema);
-                patch(live, &verbatim(&manifest, &trial.attempt.prediction.object, self.context.schema))
+                filled(live, sent, &trial.attempt.prediction.object)
             }
             State::Probing { probes, .. } => probes.last().map(|probe| Question::Create(probe.object.clone())),
             State::Read(_) | State::Done(_) => None,
@@ -358,7 +366,13 @@ impl<'a> ComparisonMachine<'a> {
             (State::Pruning { live, mut prediction }, Answer::Object(object)) => {
                 // The owners stay those of the apply: the patch was an update.
                 prediction.object = object;
+                self.settled(live, prediction)
+            }
+            (State::Filling { live, prediction }, Answer::Object(_)) => {
                 State::Done(ComparisonResult::Predicted { live, prediction })
+            }
+            (State::Filling { live, prediction }, Answer::Refused(error)) => {
+                self.filling_rejected(live, prediction, &error)
             }
             (State::Probing { live, probes, accepted }, answer) => self.probed(live, probes, accepted, answer),
             // The apply after the transfer would be rejected like this.
@@ -373,7 +387,9 @@ impl<'a> ComparisonMachine<'a> {
     fn into_result(self) -> ComparisonResult {
         match self.state {
             State::Done(result) => result,
-            State::Pruning { live, prediction } => ComparisonResult::Predicted { live, prediction },
+            State::Pruning { live, prediction } | State::Filling { live, prediction } => {
+                ComparisonResult::Predicted { live, prediction }
+            }
             _ => ComparisonResult::Unknown(Diagnostic::new(
                 Code::Interrupted,
                 "the run ended before this object was compared",
@@ -436,7 +452,10 @@ impl<'a> ComparisonMachine<'a> {
                 return Some(self.failure(None, error));
             }
             (
-                State::Applying(Some(live)) | State::Pruning { live, .. } | State::Transferring { live, .. },
+                State::Applying(Some(live))
+                | State::Pruning { live, .. }
+                | State::Filling { live, .. }
+                | State::Transferring { live, .. },
                 Answer::Object(object),
             ) => (&live.current.object, object),
             (State::Reading { answer, .. }, Answer::Live(LiveState::Present(object))) => (answer, object),
@@ -456,6 +475,7 @@ impl<'a> ComparisonMachine<'a> {
         let live = match &self.state {
             State::Applying(Some(live))
             | State::Pruning { live, .. }
+            | State::Filling { live, .. }
             | State::Transferring { live, .. }
             | State::Probing { live, .. } => Some(&live.current.object),
             State::Applying(None) | State::Reading { .. } | State::Read(_) | State::Done(_) => None,

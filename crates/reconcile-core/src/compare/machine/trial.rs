@@ -151,6 +151,10 @@ impl ComparisonMachine<'_> {
         }
         let current = ManagedObject { object, owners };
         let prediction = self.context.predict_displacing(manifest, &current, in_the_way);
+        // An update takes the empty map of the manifest, where the apply leaves null.
+        if self.nulled(live, &prediction.object).is_some() {
+            return None;
+        }
         let prediction = Prediction { rewrites_records, ..prediction };
         Some(Attempt { sent, prediction, taken })
     }

@@ -43,6 +43,14 @@ impl<'a> Cursor<'a> {
         *self.trail.last().unwrap_or(&(&Value::Null, TypeRef::untyped()))
     }
 
+    /// Returns true if the type of what the value is in requires it.
+    pub fn is_required(&self) -> bool {
+        let (Some(Step::Key(name)), [.., (_, above), _]) = (self.steps.last(), self.trail.as_slice()) else {
+            return false;
+        };
+        above.required().any(|required| required == *name)
+    }
+
     /// The whole path, including the rest that the manifest does not have.
     pub fn full_path(&self) -> String {
         match self.missing.as_str() {

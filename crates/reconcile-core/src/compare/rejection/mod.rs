@@ -23,7 +23,7 @@ mod typed;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
-use structured_merge::{Quantity, ScalarKind};
+use structured_merge::{FieldSet, Quantity, ScalarKind};
 
 use crate::diagnostic::Diagnostic;
 use crate::request::StatusError;
@@ -34,7 +34,7 @@ pub(super) use in_the_way::{Blame, InTheWay, Reach, blame, in_the_way, refused_r
 pub use patterns::Patterns;
 pub(super) use rejected_object::RejectedObject;
 pub(super) use typed::fits;
-use typed::of_wrong_type;
+use typed::{missing, of_wrong_type};
 
 /// The start of the message about a manifest that does not fit the type's schema.
 const NOT_TYPED: &str = "failed to create typed patch object";
@@ -95,6 +95,15 @@ pub(super) fn against_definition(
     }
     found.sort_by(|a, b| a.location.cmp(&b.location));
     found
+}
+
+/// The mistakes of an object that exists, by a definition that has changed: wrong types, unknown fields, and the lack of required ones in what
+/// an update changes.
+pub(super) fn against_changed_definition(subject: RejectedObject<'_>, ignored: &FieldSet) -> Vec<Diagnostic> {
+    let found = of_wrong_type(&subject, ignored);
+    let Some(live) = subject.live.filter(|_| found.is_empty()) else { return found };
+    let causes = missing(&subject.merged(), live, subject.schema);
+    causes::diagnostics(&subject.with_causes(&causes), &causes)
 }
 
 /// The mistakes in the manifest that a refusal reports, in the order of the file; empty if it reports anything else.

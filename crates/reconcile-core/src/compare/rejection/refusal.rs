@@ -4,8 +4,8 @@ use serde_json::Value;
 use structured_merge::{FieldSet, TypeRef, written_schema};
 
 use super::{
-    Blame, Patterns, RejectedObject, against_definition, and_more, blame, diagnostics, is_live_typed_wrongly, is_typed,
-    is_unconvertible, of_wrong_type, refused_result,
+    Blame, Patterns, RejectedObject, against_changed_definition, against_definition, and_more, blame, diagnostics,
+    is_live_typed_wrongly, is_typed, is_unconvertible, of_wrong_type, refused_result,
 };
 use crate::compare::replacement::outermost;
 use crate::compare::secrecy::refusal_may_quote;
@@ -176,6 +176,12 @@ pub(crate) fn refused_by_definition(
 ) -> Option<Diagnostic> {
     let written = definition.and_then(|definition| written_schema(definition, &subject.target.key.gvk.version));
     let diagnostics = against_definition(subject, written, patterns);
+    (!diagnostics.is_empty()).then(|| of_mistakes(diagnostics, None))
+}
+
+/// The mistakes for which the server refuses an object that exists by a definition that has changed. The type is compiled from that.
+pub(crate) fn refused_by_changed_definition(subject: RejectedObject<'_>, ignored: &FieldSet) -> Option<Diagnostic> {
+    let diagnostics = against_changed_definition(subject, ignored);
     (!diagnostics.is_empty()).then(|| of_mistakes(diagnostics, None))
 }
 

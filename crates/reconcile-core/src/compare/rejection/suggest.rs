@@ -51,9 +51,9 @@ pub(super) fn field(
 ) -> String {
     let (map, schema) = parent.here();
     let is_there = |schema: TypeRef<'_>| schema.declares(name) || schema.item().declares(name);
-    // Indented too much: an outer level has the field.
+    // Indented too much: the type of an outer level has the field, and the manifest does not have it there.
     let outer = parent.trail.split_last().map_or(&[][..], |(_, outer)| outer);
-    if let Some(depth) = outer.iter().rposition(|(_, schema)| schema.declares(name)) {
+    if let Some(depth) = outer.iter().rposition(|(value, schema)| schema.declares(name) && value.get(name).is_none()) {
         let outer = FieldPath::from(parent.path.elements().iter().take(depth).cloned().collect::<Vec<_>>());
         return if depth == 0 {
             format!("`{name}` belongs to the top level of the object: indent it less")
@@ -113,6 +113,8 @@ mod tests {
             advice(&["spec", "template", "spec"], "image"),
             "`image` belongs to `spec.template.spec.containers`: indent it more"
         );
+        // The outer level has it already.
+        assert!(advice(&["spec", "template", "spec"], "template").starts_with("see the fields there"));
         assert_eq!(advice(&["spec", "template"], "sepc"), "did you mean `spec`?");
         assert_eq!(
             advice(&["spec", "template"], "nonsense"),

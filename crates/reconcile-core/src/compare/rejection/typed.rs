@@ -1,7 +1,9 @@
 //! Messages of structured-merge-diff's validation (`typed/validate.go`): one `.path: complaint` a line.
 
 use serde_json::Value;
-use structured_merge::{FieldPath, FieldSet, ScalarKind, Shape, TypeRef, builtin_kind};
+use structured_merge::{
+    FieldPath, FieldSet, ListKind, ScalarKind, Shape, TypeRef, builtin_kind, item_element, items_by_element,
+};
 
 use super::cursor::{Cursor, follow_managed, keys, with_keys};
 use super::list_items::{self, ItemMistake, of_items};
@@ -9,6 +11,7 @@ use super::rejected_object::RejectedObject;
 use super::suggest::{self, Described};
 use crate::diagnostic::Diagnostic;
 use crate::manifest::{Expected, advice, mismatch};
+use crate::request::Cause;
 
 /// Maximum number of items with one key to look at.
 const MOST_CHOICES: usize = 20;
@@ -46,7 +49,7 @@ pub(super) fn diagnostics(subject: &RejectedObject<'_>, message: &str) -> Vec<Di
 
 /// The values of a manifest whose types the server does not take, and the fields of a custom resource that its type does not have, found
 /// without the server; the first [`MOST_MISTAKES`] of them, in the order of the file. Another version of the server may have more fields of a
-/// built-in kind, and a field that the live object has is one that the server keeps.
+/// built-in kind, and a field that the live object has is one that the server keeps, unless the type is still to come.
 pub(super) fn of_wrong_type(subject: &RejectedObject<'_>, ignored: &FieldSet) -> Vec<Diagnostic> {
     let has_all_fields = builtin_kind(&subject.target.key.gvk).is_none();
     // Nearly every manifest is without mistakes, which is found without a position.
@@ -55,7 +58,7 @@ pub(super) fn of_wrong_type(subject: &RejectedObject<'_>, ignored: &FieldSet) ->
     }
     mistakes(subject, |path, mistake| match mistake {
         Mistake::Unknown => {
-            let is_kept = || subject.live.is_some_and(|live| path.value_in(live).is_some());
+            let is_kept = || !subject.is_coming && subject.live.is_some_and(|live| path.value_in(live).is_some());
             has_all_fields && !ignored.contains_at_or_above(path) && !is_kept()
         }
         Mistake::Type(_) | Mistake::Item(..) => !ignored.covers(path),
@@ -128,6 +131,48 @@ pub(in crate::compare) fn fits(value: &Value, schema: TypeRef<'_>, has_all_field
             }),
             _ => true,
         }
+}
+
+/// The causes for which the server refuses an update of a custom resource to this object, because it lacks what its type requires; the first
+/// [`MOST_MISTAKES`] of them. What is as it was may stay so (KEP-4008). The server reads `metadata` by its own rules, and takes no `status` from
+/// a manifest.
+pub(super) fn missing(object: &Value, before: &Value, schema: TypeRef<'_>) -> Vec<Cause> {
+    let mut causes = Vec::new();
+    look_for_required(object, Some(before), schema, "", &mut causes);
+    causes
+}
+
+fn look_for_required(value: &Value, before: Option<&Value>, schema: TypeRef<'_>, path: &str, causes: &mut Vec<Cause>) {
+    if before == Some(value) {
+        return;
+    }
+    match value {
+        Value::Object(fields) => {
+            let is_own =
+                |name: &str| !path.is_empty() || !matches!(name, "apiVersion" | "kind" | "metadata" | "status");
+            let at = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
+            for name in schema.required().filter(|name| is_own(name) && !fields.contains_key(*name)) {
+                if causes.len() < MOST_MISTAKES {
+                    let (reason, message) = ("FieldValueRequired".to_owned(), "Required value".to_owned());
+                    causes.push(Cause { reason, message, field: at(name) });
+                }
+            }
+            for (name, value) in fields.iter().filter(|(name, _)| is_own(name)) {
+                let before = before.and_then(|before| before.get(name));
+                look_for_required(value, before, schema.field(name), &at(name), causes);
+            }
+        }
+        Value::Array(items) => {
+            // Only items with keys are found again in the list before.
+            let before = before.and_then(Value::as_array).filter(|_| matches!(schema.list_kind(), ListKind::Keyed(_)));
+            let before = before.map(|items| items_by_element(items, schema)).unwrap_or_default();
+            for (index, item) in items.iter().enumerate() {
+                let before = item_element(item, schema).and_then(|element| before.get(&element).copied());
+                look_for_required(item, before, schema.item(), &format!("{path}[{index}]"), causes);
+            }
+        }
+        _ => {}
+    }
 }
 
 /// Returns true if a type has this field.

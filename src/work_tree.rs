@@ -59,6 +59,11 @@ impl WorkTree {
         Ok(None)
     }
 
+    /// The message about a link that leads to a path outside.
+    pub fn left_for(&self, target: &Path) -> String {
+        format!("the link leads to {}, which is not part of {self}", target.display())
+    }
+
     /// The path without links, if it is none of the files.
     pub fn left_by(&self, path: &Path) -> io::Result<Option<PathBuf>> {
         path.canonicalize().map(|target| (!self.has(&target)).then_some(target))

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::object::Permission;
 use reconcile_core::plan::access::{BindingFor, Purpose, RoleFor, Subject, verbs_in_order};
-use reconcile_core::text::{listed, visible, width, yaml_in_order};
+use reconcile_core::text::{listed, padded, visible, width, yaml_in_order};
 use serde::{Serialize, Serializer};
 use structured_merge::ObjectKey;
 
@@ -240,15 +240,11 @@ fn table(permissions: &[Reviewed]) -> Styled {
     for line in &lines {
         let style = if line.answer == Answer::Allowed { Role::Plain } else { Role::Error };
         text.push(style, format!("{}  ", line.answer.word()));
-        text.push(Role::Name, padded(&line.resource, resources));
-        text.push(Role::Note, padded(&line.scope, scopes));
+        text.push(Role::Name, format!("{}  ", padded(&line.resource, resources)));
+        text.push(Role::Note, format!("{}  ", padded(&line.scope, scopes)));
         text.line(Role::Plain, line.verbs.clone());
     }
     text
-}
-
-fn padded(text: &str, columns: usize) -> String {
-    format!("{text}{}  ", " ".repeat(columns.saturating_sub(width(text))))
 }
 
 fn lines(permissions: &[Reviewed]) -> Vec<Line> {

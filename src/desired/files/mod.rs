@@ -224,8 +224,8 @@ fn matched(path: &Path, pattern: &str) -> io::Result<Match> {
 
 /// The error for a link that was not named and leads to something else than a file of the work tree.
 fn leads_out(link: &Path, target: &Path, tree: &WorkTree) -> Diagnostic {
-    let message = format!("the link leads to {}, which is not part of {tree}", target.display());
-    Diagnostic::of_file(&link.to_string_lossy(), message).with_hint("name the link itself with `-f` to read its target")
+    Diagnostic::of_file(&link.to_string_lossy(), tree.left_for(target))
+        .with_hint("name the link itself with `-f` to read its target")
 }
 
 fn unreadable(path: &Path, error: &io::Error) -> Diagnostic {

@@ -24,7 +24,7 @@ impl ManifestFile {
         let path = named.canonicalize().map_err(|error| unwritable(&error))?;
         let tree = WorkTree::of(named.parent().unwrap_or(Path::new("."))).map_err(|error| unwritable(&error))?;
         if fs::symlink_metadata(named).map_err(|error| unwritable(&error))?.is_symlink() && !tree.has(&path) {
-            return Err(leads_out(&path, &tree));
+            return Err(tree.left_for(&path));
         }
         if !fs::metadata(&path).map_err(|error| unwritable(&error))?.is_file() {
             return Err("it is not a regular file".to_owned());
@@ -60,7 +60,7 @@ impl ManifestFile {
 pub(crate) fn stays_in_its_tree(named: &Path) -> Result<(), String> {
     match WorkTree::left_on_the_way(named) {
         Ok(None) => Ok(()),
-        Ok(Some((target, tree))) => Err(leads_out(&target, &tree)),
+        Ok(Some((target, tree))) => Err(tree.left_for(&target)),
         Err(error) => Err(unwritable(&error)),
     }
 }
@@ -74,10 +74,6 @@ pub(crate) fn takes_new_files(folder: Option<&Path>) -> Result<(), String> {
     }
     let _ = folder;
     Ok(())
-}
-
-fn leads_out(target: &Path, tree: &WorkTree) -> String {
-    format!("the link leads to {}, which is not part of {tree}", target.display())
 }
 
 fn unwritable(error: &io::Error) -> String {

@@ -57,8 +57,12 @@ pub fn coded(name: &str) -> String {
 /// Returns true if a name that others chose may be a word of a command in a message, which somebody may run: no shell reads more in it (zsh
 /// looks for a program behind `=`), and it is no flag.
 pub fn is_word(name: &str) -> bool {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._:/@=,+-".contains(c);
     !name.is_empty() && !name.starts_with(['-', '=']) && name.chars().all(is_plain)
+}
+
+/// Returns true for a character that has no meaning in any shell.
+pub fn is_plain(c: char) -> bool {
+    c.is_ascii_alphanumeric() || "._:/@=,+-".contains(c)
 }
 
 /// Lists at most `limit` names for a message.

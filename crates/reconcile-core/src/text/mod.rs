@@ -9,12 +9,13 @@ mod yaml;
 
 pub use distinct::{common_ends, distinct, escaped, look, outline, reads_alike, similar};
 pub use line::{
-    coded, grouped, hex, io_reason, is_word, listed, name_without_credentials, one_line, urls_without_credentials,
-    without_credentials,
+    coded, grouped, hex, io_reason, is_plain, is_word, listed, name_without_credentials, one_line,
+    urls_without_credentials, without_credentials,
 };
 pub(crate) use line_index::{IndexedLine, LineIndex};
 pub use visible::{
-    command_starts, end_within, harmless_json, is_hidden, middle_cut, start_within, visible, visible_line, width,
+    command_starts, end_within, harmless_json, is_hidden, middle_cut, padded, start_within, visible, visible_line,
+    width,
 };
 #[cfg(test)]
 pub(crate) use yaml::tests as any_yaml;

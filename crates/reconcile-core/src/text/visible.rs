@@ -62,6 +62,11 @@ pub fn width(text: &str) -> usize {
     visible(text).width()
 }
 
+/// A text, and spaces up to this many columns.
+pub fn padded(text: &str, columns: usize) -> String {
+    format!("{text}{}", " ".repeat(columns.saturating_sub(width(text))))
+}
+
 /// The start of a text that fits in this many columns.
 pub fn start_within(text: &str, columns: usize) -> &str {
     let end = text.char_indices().find(beyond(columns));

@@ -8,6 +8,7 @@ use clap::{Arg, Command, FromArgMatches as _, ValueHint};
 use clap_complete::engine::{ArgValueCandidates, ArgValueCompleter, CompletionCandidate};
 
 use crate::cli::{ConnectOptions, first_kuberc};
+use reconcile_core::text::{is_plain, is_word};
 
 /// The shell completes the names of files.
 const FILES: u8 = 0;
@@ -136,27 +137,13 @@ fn split(words: &[String]) -> (&str, &[String]) {
 fn line_of(candidate: &CompletionCandidate, flag: usize) -> Option<String> {
     let value = candidate.get_value().to_str()?.get(flag..)?;
     // A context or a cluster may have an empty name: its line would be one that no shell expects.
-    if value.is_empty() || !value.chars().all(is_harmless) {
+    if value.is_empty() || !value.chars().all(is_plain) {
         return None;
     }
     Some(match candidate.get_help() {
         Some(help) => format!("{value}\t{}", help.to_string().replace('\n', " ")),
         None => value.to_owned(),
     })
-}
-
-/// Returns true for a name from a kubeconfig or a cluster that may be offered.
-///
-/// A name with any other character is not offered: a line end or a tab would make candidates and directives of it, and the script of
-/// `kubectl completion bash` before kubectl 1.34 expands the candidates (cobra 1.8 `bash_completionsV2.go`: `compgen -W`), so that the
-/// command in a name like `$(command)` would run. A name that begins with `-` would be a flag, and with `=`, zsh looks for a program.
-fn is_name(name: &str) -> bool {
-    !name.starts_with(['-', '=']) && name.chars().all(is_harmless)
-}
-
-/// Returns true for a character that has no meaning in any shell.
-fn is_harmless(c: char) -> bool {
-    c.is_ascii_alphanumeric() || "._:/@=,+-".contains(c)
 }
 
 type Asked = Arc<Mutex<BTreeSet<Source>>>;
@@ -169,7 +156,10 @@ fn with_values(command: Command, known: &Known, asked: &Asked) -> Command {
 
 fn with_value(arg: Arg, known: &Known, asked: &Asked) -> Arg {
     let Some(source) = source_of(&arg) else { return arg };
-    let values: Vec<String> = known.get(&source).into_iter().flatten().filter(|name| is_name(name)).cloned().collect();
+    // A name from a kubeconfig or a cluster with any other character is not offered: a line end or a tab would make candidates and directives
+    // of it, and the script of `kubectl completion bash` before kubectl 1.34 expands the candidates (cobra 1.8 `bash_completionsV2.go`:
+    // `compgen -W`), so that the command in a name like `$(command)` would run.
+    let values: Vec<String> = known.get(&source).into_iter().flatten().filter(|name| is_word(name)).cloned().collect();
     let asked = Arc::clone(asked);
     let note = move || asked.lock().unwrap_or_else(PoisonError::into_inner).insert(source);
     if source == Source::Contexts {

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use reconcile_core::text::width;
+use reconcile_core::text::{padded, width};
 
 use super::whole as section;
 use crate::model::summary::tally;
@@ -241,10 +241,6 @@ fn blocks(widths: &[usize], names: usize, most: usize) -> Vec<std::ops::Range<us
     }
     blocks.push(start..widths.len());
     blocks
-}
-
-fn padded(text: &str, to: usize) -> String {
-    format!("{text}{}", " ".repeat(to.saturating_sub(width(text))))
 }
 
 #[cfg(test)]

@@ -284,3 +284,60 @@ properties:
         assert_eq!(error["line"], line, "{diff}");
     }
 }
+
+/// The server reports `oneOf` without a field: the field of another applier that is in the way is named with its owner all the same.
+#[test]
+fn a_variant_of_another_applier_is_named_with_its_owner() {
+    const SCHEMA: &str = "
+properties:
+  balancer:
+    type: object
+    properties: {simple: {type: string}, hash: {type: object, properties: {ip: {type: boolean}}}}
+    oneOf: [{required: [simple]}, {required: [hash]}]
+";
+    let ws = Workspace::new();
+    ws.define("Rule", SCHEMA);
+    let rule = |balancer: &str| {
+        format!(
+            "{{apiVersion: $NS.example.com/v1, kind: Rule, metadata: {{name: it}}, spec: {{balancer: {{{balancer}}}}}}}"
+        )
+    };
+    ws.write("it.yaml", &rule("simple: ROUND_ROBIN"));
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    ws.apply_as("flux", &rule("simple: ROUND_ROBIN"));
+    ws.write("it.yaml", &rule("hash: {ip: true}"));
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(4);
+    let said = error(&diff, "Rule", "it").to_string();
+    assert!(said.contains("`spec.balancer`") && !said.contains("<nil>"), "{diff}");
+    assert!(said.contains("flux") && said.contains("--force-conflicts"), "{diff}");
+    ws.reconcile(["diff", "-f", ".", "--force-conflicts"]).exits_with(1);
+    ws.reconcile(["apply", "-f", ".", "--force-conflicts"]).exits_with(0);
+    assert_eq!(ws.reconcile(["apply", "-f", "."]).exits_with(0).writes(), 0);
+}
+
+/// The server's remark that it has not tried the rules of a definition is no complaint.
+#[test]
+fn rules_that_were_not_tried_are_no_complaint() {
+    const SCHEMA: &str = "
+x-kubernetes-validations: [{rule: \"!has(self.mode) || self.mode != 'Q'\", message: no Q}]
+properties:
+  mode: {type: string}
+  zone: {type: object, nullable: true, required: [name], properties: {name: {type: string}, size: {type: integer}}}
+";
+    let ws = Workspace::new();
+    ws.define("Zone", SCHEMA);
+    let zone = |spec: &str| {
+        format!(
+            "{{apiVersion: $NS.example.com/v1, kind: Zone, metadata: {{name: it}}, spec: {{mode: A, zone: {spec}}}}}"
+        )
+    };
+    ws.write("it.yaml", &zone("{name: a, size: 3}"));
+    ws.kubectl(["create", "-f", "it.yaml", "--field-manager=kubectl-edit"]).exits_with(0);
+    ws.write("it.yaml", &zone("{name: a}"));
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    ws.write("it.yaml", &zone("null"));
+    ws.reconcile(["diff", "-f", "."]).exits_with(1);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    ws.reconcile(["diff", "-f", "."]).exits_with(0);
+    assert_eq!(ws.reconcile(["apply", "-f", "."]).exits_with(0).writes(), 0);
+}

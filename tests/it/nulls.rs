@@ -379,3 +379,99 @@ fn an_empty_map_that_the_server_refuses_after_it_was_null_is_not_half_written() 
     ws.write("it.yaml", &gadget("{size: 2, zone: null}"));
     settles(&ws);
 }
+
+/// `kubectl apply` leaves a null in a map out, and an apply on the server stores an empty value: a memory limit of nothing is a limit of 0.
+#[test]
+fn a_null_in_a_map_of_a_built_in_kind_is_named_with_what_the_server_reads() {
+    const POD: &str = "
+apiVersion: v1
+kind: Pod
+metadata:
+  name: it
+  labels: {a: b, tier: }
+spec:
+  containers:
+  - name: web
+    image: shop/web:1
+    env: [{name: A, value: }]
+    resources:
+      limits:
+        cpu: 1
+        memory:
+  nodeSelector: {disk: null}
+  tolerations:
+";
+    let ws = Workspace::new();
+    ws.write("it.yaml", POD);
+    let apply = ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    let live = ws.get("Pod", "it");
+    let stored = |pointer: &str| live.pointer(pointer).unwrap_or_else(|| panic!("{pointer}: {live:#}"));
+    assert_eq!(stored("/metadata/labels/tier"), "");
+    assert_eq!(stored("/spec/containers/0/resources/limits/memory"), "0");
+    assert_eq!(stored("/spec/nodeSelector/disk"), "");
+    let named = [
+        (6, "metadata.labels.tier", "\"\""),
+        (15, "spec.containers[0].resources.limits.memory", "0"),
+        (16, "spec.nodeSelector.disk", "\"\""),
+    ];
+    let expected = named.map(|(line, path, value)| {
+        format!("./it.yaml:{line}: `{path}` has no value, and the server reads it as `{value}`: write a value or delete the line")
+    });
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(0);
+    for run in [apply, diff] {
+        assert_eq!(run.object("Pod", "it")["warnings"], json!(expected), "{run}");
+    }
+}
+
+/// The rules of a definition decide over each half of an apply that empties a map: null first, and then the empty map.
+#[test]
+fn rules_decide_over_both_halves_of_an_apply_that_empties_a_map() {
+    const SCHEMA: &str = "
+x-kubernetes-validations: [{rule: '!has(self.size) || self.size != 3 || has(self.labels)', message: labels are needed}]
+properties:
+  size: {type: integer}
+  labels: {type: object, nullable: true, additionalProperties: {type: string}}
+  frozen: {type: object, nullable: true, additionalProperties: {type: string}, x-kubernetes-validations: [{rule: self == oldSelf, message: frozen}]}
+  full: {type: object, nullable: true, additionalProperties: {type: string}, x-kubernetes-validations: [{rule: size(self) > 0, message: nothing in it}]}
+";
+    let ws = Workspace::new();
+    ws.define("Gadget", SCHEMA);
+    let gadget = |spec: &str| {
+        format!("{{apiVersion: $NS.example.com/v1, kind: Gadget, metadata: {{name: g}}, spec: {{{spec}}}}}")
+    };
+    let live = ws.fill_in("gadgets.$NS.example.com/g");
+    // What is emptied, what the server says, and whether somebody has changed the size by hand.
+    for (field, size, refusal, is_manual) in [
+        ("labels", 1, None, false),
+        ("labels", 1, None, true),
+        ("labels", 3, Some("labels are needed"), false),
+        ("labels", 3, Some("labels are needed"), true),
+        // The value goes in between, so that nothing is compared with it.
+        ("frozen", 1, None, false),
+        ("full", 1, Some("nothing in it"), false),
+        ("full", 1, Some("nothing in it"), true),
+    ] {
+        let case = format!("{field} {size} {is_manual}");
+        ws.write("it.yaml", &gadget(&format!("size: 2, {field}: {{a: b}}")));
+        ws.reconcile(["apply", "-f", "."]).exits_with(0);
+        if is_manual {
+            ws.kubectl(["patch", &live, "--type=merge", "-p", r#"{"spec": {"size": 7}}"#]).exits_with(0);
+        }
+        let before = ws.get(&ws.fill_in("Gadget.$NS.example.com"), "g");
+        ws.write("it.yaml", &gadget(&format!("size: {size}, {field}: {{}}")));
+        let diff = ws.reconcile(["diff", "-f", "."]);
+        let apply = ws.reconcile(["apply", "-f", "."]);
+        let after = ws.get(&ws.fill_in("Gadget.$NS.example.com"), "g");
+        if let Some(refusal) = refusal {
+            let diff = diff.exits_with(4);
+            assert!(diff.object("Gadget", "g")["error"].to_string().contains(refusal), "{case}: {diff}");
+            assert_eq!((apply.exits_with(4).writes(), after), (0, before), "{case}");
+        } else {
+            diff.exits_with(1);
+            apply.exits_with(0);
+            assert_eq!(after["spec"], json!({"size": size, field: {}}), "{case}");
+            assert_eq!(ws.reconcile(["apply", "-f", "."]).exits_with(0).writes(), 0, "{case}");
+        }
+        ws.kubectl(["delete", &live]).exits_with(0);
+    }
+}

@@ -187,3 +187,74 @@ fn what_a_changed_definition_requires_is_missed_where_something_changes() {
     // The server's own word.
     says(&expected);
 }
+
+/// What an update changes has to be as the changed definition demands, and the server has to be able to read the live object by it.
+#[test]
+fn an_update_that_the_changed_definition_refuses_is_not_shown_as_one() {
+    const SCHEMA: &str = "properties:
+  name: {type: string}
+  kind: {type: string, enum: [p]}
+  port: {type: string}
+  tags: {type: array, items: {type: string}}
+  in: {type: object, properties: {a: {type: string}, b: {type: string}}}
+";
+    const LIVE: [&str; 5] = ["name: AB", "kind: p", "port: '80'", "tags: [X]", "in: {a: x, b: w}"];
+    let name = ("name: {type: string}", "name: {type: string, pattern: '^[a-z]*$'}");
+    let kind = ("kind: {type: string, enum: [p]}", "kind: {type: string, enum: [p, q]}");
+    let tags = ("items: {type: string}", "items: {type: string, enum: [Z]}");
+    let inner = ("in: {type: object", "in: {type: object, required: [b]");
+    let port = ("port: {type: string}", "port: {type: integer}");
+    // The edit of the definition, the line of the object that changes, and what is wrong with it then.
+    let edits = [
+        (name, LIVE[0], "name: AC", "`spec.name` cannot be `AC`"),
+        (name, LIVE[2], "port: '81'", ""),
+        (tags, LIVE[3], "tags: [X, Z]", "cannot be `X`"),
+        (kind, LIVE[1], "kind: zzz", "`spec.kind` cannot be `zzz`"),
+        (kind, LIVE[1], "kind: q", ""),
+        (inner, LIVE[4], "in: {a: x}", "`spec.in.b`"),
+        (inner, LIVE[4], "in: {a: z, b: w}", ""),
+        (port, LIVE[2], "port: 80", "the live object does not fit its type in the input: `spec.port`"),
+    ];
+    for ((from, to), before, after, message) in edits {
+        let ws = Workspace::new();
+        ws.write("crd.yaml", &definition("Valve", SCHEMA));
+        ws.write("it.yaml", &valve("it", &LIVE.join(", ")));
+        ws.reconcile(["apply", "-f", "."]).exits_with(0);
+        ws.write("it.yaml", &valve("it", &LIVE.join(", ").replaced(before, after)));
+        ws.write("crd.yaml", &definition("Valve", &SCHEMA.replaced(from, to)));
+        let diff = ws.reconcile(["diff", "-f", "."]);
+        if message.is_empty() {
+            assert_eq!(diff.exits_with(1).object("Valve", "it")["action"], "update");
+            ws.reconcile(["apply", "-f", "."]).exits_with(0);
+        } else {
+            is_refused(&diff.exits_with(4), "it", message);
+            ws.reconcile(["apply", "-f", "."]).exits_with(4);
+            // The server's own word.
+            let apply =
+                ["apply", "--server-side", "--force-conflicts", "--field-manager=kubectl-reconcile", "-f", "it.yaml"];
+            wait_until("the server refuses it", || !ws.kubectl(apply).stdout.contains("serverside-applied"));
+        }
+    }
+}
+
+/// The server does not let what the whole object requires be as it was.
+#[test]
+fn an_object_without_what_its_kind_requires_now_is_refused() {
+    let ws = Workspace::new();
+    let schema = "properties: {size: {type: integer}}";
+    let required = definition("Valve", schema).replaced(
+        "        type: object\n        properties:\n",
+        "        type: object\n        required: [spec]\n        properties:\n",
+    );
+    let bare = "{apiVersion: $NS.example.com/v1, kind: Valve, metadata: {name: it, labels: {a: b}}}";
+    ws.write("crd.yaml", &definition("Valve", schema));
+    ws.write("it.yaml", bare);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    ws.write("crd.yaml", &required);
+    is_refused(&ws.reconcile(["diff", "-f", "."]).exits_with(4), "it", "`spec` is missing");
+    ws.reconcile(["apply", "-f", "crd.yaml"]).exits_with(0);
+    wait_until("the new type is published", || {
+        ws.reconcile(["diff", "-f", "it.yaml"]).object("Valve", "it")["action"] == "unknown"
+    });
+    is_refused(&ws.reconcile(["diff", "-f", "."]).exits_with(4), "it", "`spec` is missing");
+}

@@ -224,7 +224,7 @@ impl Writer<'_> {
         let force = self.policy.force != ForceConflicts::None || !self.policy.adopt.is_empty();
         match self.apply(&body, force).await {
             Ok((_, after)) => {
-                let is_gone = takes_out(judged, &after, self.target, self.schema);
+                let is_gone = takes_out(wanted, live, &after, self.target, self.schema);
                 Ok(if is_gone { self.fill_in(body, &after).await } else { None })
             }
             Err(error) => {

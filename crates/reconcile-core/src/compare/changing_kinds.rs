@@ -31,7 +31,7 @@ struct ChangingKind<'a> {
     patterns: Arc<Patterns>,
     /// The definition that is in force, if it is known, with the types of the same versions.
     former: Option<(Value, TypesByVersion<'a>)>,
-    /// The versions that it serves once it is applied, if it will be.
+    /// The versions that it serves once it is applied; `None` if it is not to be, or if nobody has compared it.
     served: Option<Vec<String>>,
 }
 
@@ -93,6 +93,11 @@ impl<'a> ComingType<'a> {
         Self(None)
     }
 
+    /// Returns true if an apply writes its definition.
+    pub(super) fn is_to_write(self) -> bool {
+        self.0.is_some_and(|definition| definition.served.is_some())
+    }
+
     /// The mistakes for which the server will refuse a new object of this type.
     pub fn refusal(self, target: &Target) -> Option<Diagnostic> {
         let subject = self.subject(target, None)?;
@@ -100,15 +105,19 @@ impl<'a> ComingType<'a> {
         refused_by_definition(subject, Some(definition.object), &definition.patterns)
     }
 
-    /// The mistakes for which the server will refuse an object that exists: of types, and of required fields in what changes. Other values may
-    /// stay as they are. `live` is the object, unless an apply changes nothing in it.
+    /// The mistakes for which the server will refuse an object that exists. Values that an apply does not change may stay as they are, whatever
+    /// a definition says of them, but their types may not. `live` is the object, unless an apply changes nothing in it, and `after` what the
+    /// apply leaves.
     pub(super) fn refusal_of_change(
         self,
         target: &Target,
         live: Option<&Value>,
+        after: &Value,
         ignored: &FieldSet,
     ) -> Option<Diagnostic> {
-        refused_by_changed_definition(self.subject(target, live)?, ignored)
+        let definition = self.0?;
+        let subject = self.subject(target, live)?;
+        refused_by_changed_definition(subject, after, ignored, definition.object, &definition.patterns)
     }
 
     /// Returns true if the definition may change that for which the server refuses an object: types that do not fit, or a demand on values

@@ -8,8 +8,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use structured_merge::{
-    EmptyKey, FieldPath, GroupVersionKind, ObjectMeta as _, PathElement, RefusedNull, TypeRef, builtin,
-    fill_in_empty_keys, is_nothing, take_out_refused_nulls,
+    EmptyKey, FieldPath, GroupVersionKind, NullEntry, ObjectMeta as _, PathElement, RefusedNull, TypeRef, builtin,
+    fill_in_empty_keys, is_nothing, null_entries, take_out_refused_nulls,
 };
 
 use super::manifest::{Manifest, Origin, Remarks};
@@ -90,6 +90,7 @@ impl DesiredObject {
     fn settle_fields(&mut self, gvk: &GroupVersionKind, status_is_apart: bool) -> Vec<String> {
         if let Some(schema) = builtin().object(gvk) {
             self.fill_in_empty_keys(schema);
+            self.warn_of_null_entries(schema);
         }
         let mut left_out = Vec::new();
         if status_is_apart {
@@ -253,6 +254,18 @@ impl DesiredObject {
             let line = self.origin.positions.nearest(&steps(&path)).line;
             let text =
                 format!("{file}:{line}: `{path}` is empty and read as `{default}`: write `{default}` or delete it");
+            self.warn(self.origin.source.explained(text));
+        }
+    }
+
+    /// Warns of entries of maps without a value, each with its line.
+    fn warn_of_null_entries(&mut self, schema: TypeRef<'_>) {
+        for NullEntry { path, stored } in null_entries(self.object(), schema) {
+            let Source { file, .. } = &self.origin.source;
+            let line = self.origin.positions.nearest(&steps(&path)).line;
+            let text = format!(
+                "{file}:{line}: `{path}` has no value, and the server reads it as `{stored}`: write a value or delete the line"
+            );
             self.warn(self.origin.source.explained(text));
         }
     }

@@ -107,6 +107,30 @@ struct Details {
     retry_after_seconds: u64,
 }
 
+/// The end of the cause that the server adds if it has not tried the rules of a definition. It is no complaint.
+const NOT_TRIED: &str = "correct the existing errors to complete validation";
+
+/// The complaints of a refusal, each at its field: those of `oneOf` and its like name it in the text alone (kube-openapi `pkg/validation/errors`),
+/// and say nothing beside what is wrong in the value by each of the schemas.
+fn placed(causes: &[Cause]) -> Vec<Cause> {
+    let place = |cause: &Cause| {
+        let (field, complaint) = cause.message.strip_prefix("Invalid value: \"\": \"")?.split_once("\" must ")?;
+        let message = format!("Invalid value: must {complaint}");
+        Some(Cause { field: field.to_owned(), message, reason: cause.reason.clone() })
+    };
+    let is_inside = |field: &str, outer: &str| {
+        field.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+    };
+    let own = causes.iter().filter_map(|cause| match place(cause).filter(|_| cause.field == "<nil>") {
+        Some(found) => {
+            let is_known = causes.iter().any(|other| is_inside(&other.field, &found.field));
+            (!is_known).then_some(found)
+        }
+        None => Some(cause.clone()),
+    });
+    own.collect()
+}
+
 /// The reasons of the API server (apimachinery `pkg/apis/meta/v1/types.go`, `StatusReason`). Any other reason is a webhook's.
 const REASONS: [&str; 20] = [
     "AlreadyExists",
@@ -177,8 +201,10 @@ impl StatusError {
         };
         let details = status.details.unwrap_or_default();
         let mut causes = details.causes.unwrap_or_default();
+        causes.retain(|cause| !cause.message.ends_with(NOT_TRIED));
         let more_causes = causes.len().saturating_sub(MOST_CAUSES);
         causes.truncate(MOST_CAUSES);
+        let causes = placed(&causes);
         let in_body = (details.retry_after_seconds > 0).then(|| Duration::from_secs(details.retry_after_seconds));
         Self {
             code: code.as_u16(),

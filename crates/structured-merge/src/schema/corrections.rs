@@ -10,7 +10,7 @@
 
 use serde_json::{Map, Value};
 
-use super::table::{ListKind, Shape};
+use super::table::{ListKind, ScalarKind, Shape};
 use super::type_ref::TypeRef;
 use crate::object::{FieldPath, PathElement};
 
@@ -139,6 +139,55 @@ fn fill_in(item: &mut Value, keys: &[String], schema: TypeRef<'_>, at: &FieldPat
             *written = Value::String(default.clone());
             found.push(EmptyKey { path: at.field(key), default: default.clone() });
         }
+    }
+}
+
+/// A null entry of a map of a built-in kind, which an apply does not leave out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NullEntry {
+    /// Its path, with list items by position.
+    pub path: FieldPath,
+    /// The value that the server stores, in JSON.
+    pub stored: &'static str,
+}
+
+/// The null entries of maps, which the server reads as the empty value of the Go type: a label as an empty text, a limit of memory as 0.
+/// `kubectl apply` leaves them out.
+pub fn null_entries(object: &Value, schema: TypeRef<'_>) -> Vec<NullEntry> {
+    let mut found = Vec::new();
+    find_null_entries(object, schema, &FieldPath::root(), &mut found);
+    found
+}
+
+fn find_null_entries(value: &Value, schema: TypeRef<'_>, at: &FieldPath, found: &mut Vec<NullEntry>) {
+    match value {
+        Value::Object(map) => {
+            for (name, child) in map {
+                let schema_of_child = schema.field(name);
+                if !child.is_null() {
+                    find_null_entries(child, schema_of_child, &at.field(name), found);
+                } else if !schema.declares(name)
+                    && let Some(stored) = empty_of(schema_of_child)
+                {
+                    found.push(NullEntry { path: at.field(name), stored });
+                }
+            }
+        }
+        Value::Array(items) => {
+            for (index, item) in items.iter().enumerate() {
+                find_null_entries(item, schema.item(), &at.child(PathElement::index(index)), found);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The empty value of a type of Go, in JSON.
+fn empty_of(schema: TypeRef<'_>) -> Option<&'static str> {
+    match schema.shape() {
+        Shape::Scalar(ScalarKind::Text | ScalarKind::Bytes) => Some("\"\""),
+        Shape::Scalar(ScalarKind::Quantity) => Some("0"),
+        _ => None,
     }
 }
 

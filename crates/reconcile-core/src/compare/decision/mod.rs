@@ -199,12 +199,21 @@ impl<'a> DiffBuilder<'a> {
 
     /// The mistakes for which the server will refuse what it takes now, by the type that the kind is about to get.
     fn refused_then(&self, result: &ComparisonResult) -> Option<Diagnostic> {
-        let CompareContext { target, coming_type, .. } = self.context;
+        let CompareContext { target, coming_type, policy, .. } = self.context;
+        let coming = coming_type.filter(|coming| coming.is_to_write())?;
         match result {
-            ComparisonResult::Missing(_) => coming_type?.refusal(target),
-            ComparisonResult::Proven(None) => coming_type?.refusal_of_change(target, None, &FieldSet::new()),
-            ComparisonResult::Proven(Some(live)) | ComparisonResult::Predicted { live, .. } => {
-                coming_type?.refusal_of_change(target, Some(&live.current.object), &live.ignored)
+            // Nobody tries to create it, so that its mistakes do not matter.
+            ComparisonResult::Missing(_) if policy.only.as_ref().is_some_and(|chosen| !chosen.creates(target)) => None,
+            ComparisonResult::Missing(_) => coming.refusal(target),
+            ComparisonResult::Proven(None) => {
+                coming.refusal_of_change(target, None, target.desired.object(), &FieldSet::new())
+            }
+            ComparisonResult::Proven(Some(live)) => {
+                let object = &live.current.object;
+                coming.refusal_of_change(target, Some(object), object, &live.ignored)
+            }
+            ComparisonResult::Predicted { live, prediction } => {
+                coming.refusal_of_change(target, Some(&live.current.object), &prediction.object, &live.ignored)
             }
             ComparisonResult::Refused { .. } | ComparisonResult::Unknown(_) => None,
         }
@@ -235,7 +244,8 @@ impl<'a> DiffBuilder<'a> {
             {
                 let mistakes = match live {
                     Some(live) => {
-                        coming.refusal_of_change(self.context.target, Some(&live.current.object), &live.ignored)
+                        let after = self.context.predict(live.sent(self.context.target), &live.current).object;
+                        coming.refusal_of_change(self.context.target, Some(&live.current.object), &after, &live.ignored)
                     }
                     None => coming.refusal(self.context.target),
                 };

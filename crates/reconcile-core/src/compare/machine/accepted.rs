@@ -13,14 +13,15 @@ use crate::compare::live_object::LiveObject;
 use crate::compare::patch::version;
 use crate::compare::prediction::{CompareContext, Prediction, unreadable_owners};
 use crate::compare::rejection::refusal::{Refusal, refusal};
+use crate::compare::replacement::is_in_its_own_way;
 use crate::live::Target;
 use crate::request::{Cause, RequestError, StatusError};
 
 /// Returns true if an apply has taken out a part of the manifest: when a map or list loses everything that we had applied, the server removes
 /// it or sets it to null, and it takes out fields that do not fit another one that changes. The next apply makes a map or list empty again.
-pub fn takes_out(live: &LiveObject, after: &Value, target: &Target, schema: TypeRef<'_>) -> bool {
-    let merged = merge(live.sent(target), after, schema);
-    let mut before = Lookup::of(&live.current.object);
+pub fn takes_out(sent: &Value, before: &Value, after: &Value, target: &Target, schema: TypeRef<'_>) -> bool {
+    let merged = merge(sent, after, schema);
+    let mut before = Lookup::of(before);
     let left = changes(after, &merged, schema, target.status_is_apart());
     let is_gone = |change: &Change| change.op == Op::Add || change.from == Some(Value::Null);
     left.iter().any(|change| is_gone(change) && before.value(&change.path).is_some())
@@ -76,8 +77,9 @@ impl ComparisonMachine<'_> {
 
     /// Ends with the result of an apply; of one that takes out a part of the manifest, once the server takes that back.
     pub(super) fn settled(&self, live: Box<LiveObject>, prediction: Box<Prediction>) -> State {
-        if takes_out(&live, &prediction.object, self.context.target, self.context.schema) {
-            State::Filling { live, prediction }
+        let CompareContext { target, schema, .. } = self.context;
+        if takes_out(live.sent(target), &live.current.object, &prediction.object, target, schema) {
+            State::Filling { live, prediction, refused: None }
         } else {
             State::Done(ComparisonResult::Predicted { live, prediction })
         }
@@ -88,13 +90,19 @@ impl ComparisonMachine<'_> {
         &mut self,
         live: Box<LiveObject>,
         prediction: Box<Prediction>,
+        refused: Option<Refusal>,
         error: &RequestError,
     ) -> State {
-        match error.status() {
-            Some(status) if status.code == 409 => self.pruning_rejected(live, error),
-            Some(status) if status.code == 422 => {
-                let CompareContext { target, schema, .. } = self.context;
-                let refusal = refusal(target, Some(&live.current.object), schema, status);
+        let CompareContext { target, schema, .. } = self.context;
+        match (error.refusal(), refused) {
+            (Some(status), None) if status.code == 409 => self.pruning_rejected(live, error),
+            (Some(status), None) if matches!(status.code, 400 | 403 | 422) => {
+                match refusal(target, Some(&live.current.object), schema, status) {
+                    Refusal::NotTried(_) => State::Done(ComparisonResult::Predicted { live, prediction }),
+                    refusal => State::Filling { live, prediction, refused: Some(refusal) },
+                }
+            }
+            (Some(status), Some(refusal)) if matches!(status.code, 400 | 403 | 422) && !is_in_its_own_way(status) => {
                 State::Done(ComparisonResult::Refused { live: Some(live), refusal })
             }
             _ => State::Done(ComparisonResult::Predicted { live, prediction }),

@@ -85,10 +85,15 @@ impl ComparisonMachine<'_> {
     }
 
     /// Returns true if the server may refuse an apply that changes nothing: the definition of a custom resource has changed since, and a value
-    /// no longer fits its type.
+    /// no longer fits its type, or the object lacks what it has to have.
     fn may_be_refused(&self, live: &LiveObject) -> bool {
         let CompareContext { target, schema, .. } = self.context;
-        builtin_kind(&target.key.gvk).is_none() && !fits(live.sent(target), schema, false)
+        let object = &live.current.object;
+        let is_fit = || {
+            let has = |name: &str| object.get(name).is_some();
+            [live.sent(target), object].iter().all(|value| fits(value, schema, false)) && schema.required().all(has)
+        };
+        builtin_kind(&target.key.gvk).is_none() && !is_fit()
     }
 
     /// The reason why the object is not compared, whatever its fields are.

@@ -25,7 +25,9 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use serde_json::Value;
-use structured_merge::{FieldPath, ObjectMeta as _, TypeRef, Unproven, as_sent, changes, verbatim, with_node_ports};
+use structured_merge::{
+    FieldPath, ObjectMeta as _, TypeRef, Unproven, as_sent, changes, verbatim, with_node_ports, without_system_fields,
+};
 
 use super::changing_kinds::ComingType;
 use super::classify::only::{half_renamed, inseparable, is_lost, torn_value};
@@ -38,6 +40,7 @@ use super::policy::Policy;
 use super::prediction::{CompareContext, Prediction};
 use super::rejection::InTheWay;
 use super::rejection::refusal::Refusal;
+use super::replacement::probe_object;
 use super::secrecy::redact::Redactor;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::live::discreet::shown_warning_about;
@@ -105,8 +108,10 @@ enum State {
     Reading { answer: Value, live: Box<LiveObject> },
     /// Waits for the answer to a patch: claims are transferred before the apply, so that it removes more than its answer shows.
     Pruning { live: Box<LiveObject>, prediction: Box<Prediction> },
-    /// Waits for the answer to a patch: the apply takes out a part of the manifest, and the next apply puts it back.
-    Filling { live: Box<LiveObject>, prediction: Box<Prediction> },
+    /// Waits for the answer to a patch: the apply takes out a part of the manifest, and the next apply puts it back. If the patch was refused,
+    /// waits for the answer to a creation of the result: only what is invalid in itself is refused then as well, as the value that it had
+    /// before goes in between.
+    Filling { live: Box<LiveObject>, prediction: Box<Prediction>, refused: Option<Refusal> },
     /// Waits for the answer to a patch after the apply was rejected: claims are transferred before the apply, and the patch tries the
     /// update as if that had happened.
     Transferring { live: Box<LiveObject>, trial: Box<Trial> },
@@ -279,9 +284,10 @@ impl<'a> ComparisonMachine<'a> {
         let patch = |live: &LiveObject, object: &Value| {
             Some(Question::Patch(replacement(&live.current.object, object, self.context.target.status_is_apart())))
         };
+        let target = self.context.target;
         let filled = |live: &LiveObject, sent: &Value, object: &Value| {
             let manifest = with_node_ports(Cow::Borrowed(sent), &live.current.object, self.context.schema);
-            patch(live, &verbatim(&manifest, object, self.context.schema))
+            verbatim(&manifest, object, self.context.schema)
         };
         match &self.state {
             State::Applying(Some(live)) => {
@@ -292,10 +298,20 @@ impl<'a> ComparisonMachine<'a> {
             State::Applying(None) => Some(Question::Apply(self.context.target.desired.to_tree())),
             State::Reading { .. } => Some(Question::Read),
             State::Pruning { live, prediction } => patch(live, &prediction.object),
-            State::Filling { live, prediction } => filled(live, live.sent(self.context.target), &prediction.object),
+            State::Filling { live, prediction, refused: None } => {
+                patch(live, &filled(live, live.sent(target), &prediction.object))
+            }
+            State::Filling { live, prediction, refused: Some(_) } => {
+                let filled = filled(live, live.sent(target), &prediction.object);
+                let gvk = &target.key.gvk;
+                probe_object(gvk, &without_system_fields(&filled), &live.current.object).map(Question::Create)
+            }
             State::Transferring { live, trial } => {
-                let sent = trial.attempt.sent.as_ref().unwrap_or_else(|| live.sent(self.context.target));
-                filled(live, sent, &trial.attempt.prediction.object)
+                let object = &trial.attempt.prediction.object;
+                let sent = trial.attempt.sent.as_ref().unwrap_or_else(|| live.sent(target));
+                // What the apply takes out is put back by the next one.
+                let is_whole = !takes_out(sent, &live.current.object, object, target, self.context.schema);
+                if is_whole { patch(live, &filled(live, sent, object)) } else { patch(live, object) }
             }
             State::Probing { probes, .. } => probes.last().map(|probe| Question::Create(probe.object.clone())),
             State::Read(_) | State::Done(_) => None,
@@ -368,11 +384,11 @@ impl<'a> ComparisonMachine<'a> {
                 prediction.object = object;
                 self.settled(live, prediction)
             }
-            (State::Filling { live, prediction }, Answer::Object(_)) => {
+            (State::Filling { live, prediction, .. }, Answer::Object(_)) => {
                 State::Done(ComparisonResult::Predicted { live, prediction })
             }
-            (State::Filling { live, prediction }, Answer::Refused(error)) => {
-                self.filling_rejected(live, prediction, &error)
+            (State::Filling { live, prediction, refused }, Answer::Refused(error)) => {
+                self.filling_rejected(live, prediction, refused, &error)
             }
             (State::Probing { live, probes, accepted }, answer) => self.probed(live, probes, accepted, answer),
             // The apply after the transfer would be rejected like this.
@@ -387,7 +403,7 @@ impl<'a> ComparisonMachine<'a> {
     fn into_result(self) -> ComparisonResult {
         match self.state {
             State::Done(result) => result,
-            State::Pruning { live, prediction } | State::Filling { live, prediction } => {
+            State::Pruning { live, prediction } | State::Filling { live, prediction, .. } => {
                 ComparisonResult::Predicted { live, prediction }
             }
             _ => ComparisonResult::Unknown(Diagnostic::new(

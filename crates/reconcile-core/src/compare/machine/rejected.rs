@@ -103,7 +103,7 @@ impl ComparisonMachine<'_> {
         let own = |is_specific| {
             Some(Probe { object: probe_object(gvk, manifest, object)?, refused: refused.clone(), is_specific })
         };
-        let of_result = self.naming_ignored(live, status, refused_result(&subject, status));
+        let of_result = self.naming_ignored(live, status, refused_result(&subject, status, Some(&live.current.owners)));
         let refused = Refusal::Invalid(of_result, status.causes.clone());
         if may_be_immutable(status) {
             let merged = self.context.predict(sent, &live.current).object;

@@ -9,7 +9,6 @@
 use structured_merge::ManagedObject;
 
 use super::{Attempt, ComparisonMachine, State, Trial};
-use crate::compare::decision::ComparisonResult;
 use crate::compare::diff::Evidence;
 use crate::compare::live_object::LiveObject;
 use crate::compare::nulls::holds_null;
@@ -104,7 +103,7 @@ impl ComparisonMachine<'_> {
         if accepted.prediction.rewrites_records {
             live.current.owners = live.current.owners.under(&self.context.target.key.gvk.api_version());
         }
-        State::Done(ComparisonResult::Predicted { live, prediction: Box::new(accepted.prediction) })
+        self.settled(live, Box::new(accepted.prediction))
     }
 
     /// The attempt that follows a rejection: it takes away what is in the way by the nearest guess that adds something to what an earlier

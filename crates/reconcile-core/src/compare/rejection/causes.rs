@@ -43,7 +43,7 @@ pub(super) fn diagnostics(subject: &RejectedObject<'_>, causes: &[Cause]) -> Vec
     if subject.may_quote_secret {
         return secret_diagnostics(subject, causes);
     }
-    let causes = &placed(causes);
+    let has_field = |cause: &&Cause| !cause.field.is_empty() && cause.field != NO_FIELD;
     let merged = subject.merged();
     let cursor_of = |cause: &Cause| {
         let follow = |field: &str| follow_validation(Cursor::root(subject.manifest(), subject.schema), &merged, field);
@@ -56,8 +56,7 @@ pub(super) fn diagnostics(subject: &RejectedObject<'_>, causes: &[Cause]) -> Vec
         let given = given.map(|key| follow(&format!("stringData[{key}")));
         given.filter(|given| given.missing.is_empty()).unwrap_or(cursor)
     };
-    let cursors: Vec<_> =
-        causes.iter().filter(|cause| has_field(cause)).map(|cause| (cursor_of(cause), cause)).collect();
+    let cursors: Vec<_> = causes.iter().filter(has_field).map(|cause| (cursor_of(cause), cause)).collect();
     // The complaint about a field is repeated for a field that takes its default from it.
     let is_repeated = |cursor: &Cursor<'_>, cause: &Cause| {
         !cursor.missing.is_empty()
@@ -74,35 +73,6 @@ pub(super) fn diagnostics(subject: &RejectedObject<'_>, causes: &[Cause]) -> Vec
     // Causes without a field are about the whole object.
     let whole = Cursor::root(subject.manifest(), subject.schema);
     causes.iter().map(|cause| subject.diagnostic_at_value(&whole, capped(&cause.message))).collect()
-}
-
-fn has_field(cause: &Cause) -> bool {
-    !cause.field.is_empty() && cause.field != NO_FIELD
-}
-
-/// The causes, with the fields that the server names in the text alone: it reports `oneOf` and its like without one (kube-openapi
-/// `pkg/validation/errors`), beside what is wrong inside of the value by each of the schemas.
-fn placed(causes: &[Cause]) -> Vec<Cause> {
-    let place = |cause: &Cause| {
-        let (_, detail) = value_and_detail(cause.message.strip_prefix("Invalid value: ")?);
-        let (field, complaint) = detail.strip_prefix('"')?.split_once("\" ")?;
-        complaint.starts_with("must ").then(|| Cause {
-            field: field.to_owned(),
-            message: format!("Invalid value: {complaint}"),
-            reason: cause.reason.clone(),
-        })
-    };
-    let is_inside = |field: &str, outer: &str| {
-        field.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
-    };
-    let own = causes.iter().filter_map(|cause| match place(cause) {
-        Some(found) if !has_field(cause) => {
-            let is_known = causes.iter().any(|other| is_inside(&other.field, &found.field));
-            (!is_known).then_some(found)
-        }
-        _ => Some(cause.clone()),
-    });
-    own.collect()
 }
 
 /// The v1 path of a field of a definition that the server names by its internal path.

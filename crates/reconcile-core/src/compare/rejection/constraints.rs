@@ -16,15 +16,16 @@ const MOST_CAUSES: usize = 100;
 const MOST_TEXT: usize = 1024 * 1024;
 
 /// The causes for which the server will refuse a custom resource whose version has this schema. The server sets the defaults of the
-/// schema first, reads `metadata` by its own rules, and takes no `status` from a manifest.
-pub(super) fn causes(object: &Value, schema: &Value, patterns: &Patterns) -> Vec<Cause> {
+/// schema first, reads `metadata` by its own rules, and takes no `status` from a manifest. What is as it was in the object before may stay so,
+/// but for what the whole object requires (KEP-4008).
+pub(super) fn causes(object: &Value, before: Option<&Value>, schema: &Value, patterns: &Patterns) -> Vec<Cause> {
     let mut check = Check { found: Vec::new(), text: 0, patterns, matched: HashMap::new() };
     if let (Value::Object(fields), Some(properties)) = (object, schema.get("properties").and_then(Value::as_object)) {
         let own = |name: &str| !matches!(name, "apiVersion" | "kind" | "metadata" | "status");
         check.required(fields, schema, "", own);
         for (name, value) in fields.iter().filter(|(name, _)| own(name)) {
             if let Some(schema) = properties.get(name) {
-                check.value(value, schema, name);
+                check.value(value, before.and_then(|before| before.get(name)), schema, name);
             }
         }
     }
@@ -41,18 +42,19 @@ struct Check<'s> {
 }
 
 impl<'s> Check<'s> {
-    fn value(&mut self, value: &'s Value, schema: &'s Value, path: &str) {
-        if self.is_full() || value.is_null() {
+    fn value(&mut self, value: &'s Value, before: Option<&Value>, schema: &'s Value, path: &str) {
+        if self.is_full() || value.is_null() || before == Some(value) {
             return;
         }
         self.allowed(value, schema, path);
         match value {
-            Value::Object(fields) => self.fields(fields, schema, path),
+            Value::Object(fields) => self.fields(fields, before, schema, path),
             Value::Array(items) => {
                 self.size("items", items.len(), schema, ["minItems", "maxItems"], path);
-                if let Some(schema) = schema.get("items") {
+                if let Some(item_schema) = schema.get("items") {
                     for (index, item) in items.iter().enumerate() {
-                        self.value(item, schema, &format!("{path}[{index}]"));
+                        let before = before.and_then(|before| same_item(item, before, schema));
+                        self.value(item, before, item_schema, &format!("{path}[{index}]"));
                     }
                 }
             }
@@ -62,7 +64,7 @@ impl<'s> Check<'s> {
         }
     }
 
-    fn fields(&mut self, fields: &'s Map<String, Value>, schema: &'s Value, path: &str) {
+    fn fields(&mut self, fields: &'s Map<String, Value>, before: Option<&Value>, schema: &'s Value, path: &str) {
         if schema.get("x-kubernetes-embedded-resource") == Some(&Value::Bool(true)) {
             let room = MOST_CAUSES.saturating_sub(self.found.len());
             self.found.extend(embedded::causes(fields, path).into_iter().take(room));
@@ -72,7 +74,8 @@ impl<'s> Check<'s> {
         for (name, value) in fields {
             let own = schema.get("properties").and_then(|properties| properties.get(name));
             if let Some(schema) = own.or_else(|| schema.get("additionalProperties")) {
-                self.value(value, schema, &format!("{path}.{name}"));
+                let before = before.and_then(|before| before.get(name));
+                self.value(value, before, schema, &format!("{path}.{name}"));
             }
         }
     }
@@ -169,4 +172,13 @@ impl<'s> Check<'s> {
             self.found.push(Cause { reason: reason.to_owned(), message, field: path.to_owned() });
         }
     }
+}
+
+/// The item of a list before that is the same as this one: only the keys of a list tell.
+fn same_item<'b>(item: &Value, before: &'b Value, list: &Value) -> Option<&'b Value> {
+    let keys = list.get("x-kubernetes-list-map-keys").and_then(Value::as_array)?;
+    let mut keys = keys.iter().filter_map(Value::as_str).peekable();
+    keys.peek()?;
+    let keys: Vec<&str> = keys.collect();
+    before.as_array()?.iter().find(|before| keys.iter().all(|key| before.get(key) == item.get(key)))
 }

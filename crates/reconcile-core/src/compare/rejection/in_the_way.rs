@@ -252,8 +252,12 @@ pub(in crate::compare) fn blame(subject: &RejectedObject<'_>, status: &StatusErr
     }
 }
 
-/// The diagnostic for a refused result of an apply, if the manifest by itself is valid.
-pub(in crate::compare) fn refused_result(subject: &RejectedObject<'_>, status: &StatusError) -> Diagnostic {
+/// The diagnostic for a refused result of an apply, if the manifest by itself is valid. `owners` are those of the live object, if they are known.
+pub(in crate::compare) fn refused_result(
+    subject: &RejectedObject<'_>,
+    status: &StatusError,
+    owners: Option<&Ownership>,
+) -> Diagnostic {
     if subject.may_quote_secret {
         let objects: Vec<&Value> = std::iter::once(subject.manifest()).chain(subject.live).collect();
         return Discreet::of(&objects).diagnostic(status);
@@ -275,7 +279,8 @@ pub(in crate::compare) fn refused_result(subject: &RejectedObject<'_>, status: &
             status.causes.iter().find_map(|cause| find(subject, &merged, cause))
         };
         let named = found(live_only_field).or_else(|| found(live_only_sibling));
-        named.or_else(|| found(live_only_mention)).and_then(|path| subject.clash(&path))
+        let below = || status.causes.iter().find_map(|cause| only_one_below(subject, &merged, cause, owners?));
+        named.or_else(|| found(live_only_mention)).or_else(below).and_then(|path| subject.clash(&path))
     };
     let lost = || {
         let lost = |cause| live_only_field(subject, &merged, cause).and_then(|path| subject.lost(&path, cause));
@@ -291,6 +296,21 @@ pub(in crate::compare) fn refused_result(subject: &RejectedObject<'_>, status: &
         Some(hint) => diagnostic.with_hint(hint),
         None => diagnostic,
     }
+}
+
+/// The field in the value that a cause is about, if it is the only one there that others own and the manifest does not have.
+fn only_one_below(
+    subject: &RejectedObject<'_>,
+    merged: &Value,
+    cause: &Cause,
+    owners: &Ownership,
+) -> Option<FieldPath> {
+    let value = |object| follow_validation(Cursor::root(object, subject.schema), merged, &cause.field);
+    let (there, own) = (value(merged), value(subject.manifest()));
+    let (Value::Object(fields), Value::Object(wanted)) = (there.here().0, own.here().0) else { return None };
+    let more = fields.keys().filter(|name| !wanted.contains_key(*name)).map(|name| there.path.field(name));
+    let mut of_others = more.filter(|path| !owners.fields_of_others_at(path).is_empty());
+    of_others.next().filter(|_| own.missing.is_empty() && of_others.next().is_none())
 }
 
 /// Advice about a version that a CustomResourceDefinition drops although objects may be stored in it.

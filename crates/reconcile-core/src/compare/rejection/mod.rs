@@ -34,7 +34,7 @@ pub(super) use in_the_way::{Blame, InTheWay, Reach, blame, in_the_way, refused_r
 pub use patterns::Patterns;
 pub(super) use rejected_object::RejectedObject;
 pub(super) use typed::fits;
-use typed::{missing, of_wrong_type};
+use typed::{of_wrong_type, unfit_live};
 
 /// The start of the message about a manifest that does not fit the type's schema.
 const NOT_TYPED: &str = "failed to create typed patch object";
@@ -90,19 +90,29 @@ pub(super) fn against_definition(
     if found.is_empty()
         && let Some(written) = written
     {
-        let causes = constraints::causes(subject.manifest(), written, patterns);
+        let causes = constraints::causes(subject.manifest(), None, written, patterns);
         found = causes::diagnostics(&subject.with_causes(&causes), &causes);
     }
     found.sort_by(|a, b| a.location.cmp(&b.location));
     found
 }
 
-/// The mistakes of an object that exists, by a definition that has changed: wrong types, unknown fields, and the lack of required ones in what
-/// an update changes.
-pub(super) fn against_changed_definition(subject: RejectedObject<'_>, ignored: &FieldSet) -> Vec<Diagnostic> {
-    let found = of_wrong_type(&subject, ignored);
-    let Some(live) = subject.live.filter(|_| found.is_empty()) else { return found };
-    let causes = missing(&subject.merged(), live, subject.schema);
+/// The mistakes of an object that exists, by a definition that has changed: wrong types and unknown fields, and the values of what an update
+/// changes. `after` is the object after the update.
+pub(super) fn against_changed_definition(
+    subject: RejectedObject<'_>,
+    after: &Value,
+    ignored: &FieldSet,
+    written: Option<&Value>,
+    patterns: &Patterns,
+) -> Vec<Diagnostic> {
+    let mut found = of_wrong_type(&subject, ignored);
+    if found.is_empty() {
+        found.extend(unfit_live(&subject));
+    }
+    let Some(written) = written.filter(|_| found.is_empty()) else { return found };
+    let before = subject.live.unwrap_or(after);
+    let causes = constraints::causes(after, Some(before), written, patterns);
     causes::diagnostics(&subject.with_causes(&causes), &causes)
 }
 

@@ -111,7 +111,7 @@ pub fn refusal(target: &Target, live: Option<&Value>, schema: TypeRef<'_>, statu
         return immutable(status.causes.iter().map(|cause| cause.field.clone()).collect());
     }
     if blame(&subject, status) == Blame::Live {
-        return Refusal::Invalid(refused_result(&subject, status), status.causes.clone());
+        return Refusal::Invalid(refused_result(&subject, status, None), status.causes.clone());
     }
     let diagnostics = diagnostics(&subject, status);
     if !diagnostics.is_empty() {
@@ -180,8 +180,16 @@ pub(crate) fn refused_by_definition(
 }
 
 /// The mistakes for which the server refuses an object that exists by a definition that has changed. The type is compiled from that.
-pub(crate) fn refused_by_changed_definition(subject: RejectedObject<'_>, ignored: &FieldSet) -> Option<Diagnostic> {
-    let diagnostics = against_changed_definition(subject, ignored);
+/// `after` is the object after an apply.
+pub(crate) fn refused_by_changed_definition(
+    subject: RejectedObject<'_>,
+    after: &Value,
+    ignored: &FieldSet,
+    definition: &Value,
+    patterns: &Patterns,
+) -> Option<Diagnostic> {
+    let written = written_schema(definition, &subject.target.key.gvk.version);
+    let diagnostics = against_changed_definition(subject, after, ignored, written, patterns);
     (!diagnostics.is_empty()).then(|| of_mistakes(diagnostics, None))
 }
 

@@ -1,17 +1,14 @@
 //! Messages of structured-merge-diff's validation (`typed/validate.go`): one `.path: complaint` a line.
 
 use serde_json::Value;
-use structured_merge::{
-    FieldPath, FieldSet, ListKind, ScalarKind, Shape, TypeRef, builtin_kind, item_element, items_by_element,
-};
+use structured_merge::{FieldPath, FieldSet, ScalarKind, Shape, TypeRef, builtin_kind};
 
 use super::cursor::{Cursor, follow_managed, keys, with_keys};
 use super::list_items::{self, ItemMistake, of_items};
 use super::rejected_object::RejectedObject;
 use super::suggest::{self, Described};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Code, Diagnostic};
 use crate::manifest::{Expected, advice, mismatch};
-use crate::request::Cause;
 
 /// Maximum number of items with one key to look at.
 const MOST_CHOICES: usize = 20;
@@ -133,46 +130,24 @@ pub(in crate::compare) fn fits(value: &Value, schema: TypeRef<'_>, has_all_field
         }
 }
 
-/// The causes for which the server refuses an update of a custom resource to this object, because it lacks what its type requires; the first
-/// [`MOST_MISTAKES`] of them. What is as it was may stay so (KEP-4008). The server reads `metadata` by its own rules, and takes no `status` from
-/// a manifest.
-pub(super) fn missing(object: &Value, before: &Value, schema: TypeRef<'_>) -> Vec<Cause> {
-    let mut causes = Vec::new();
-    look_for_required(object, Some(before), schema, "", &mut causes);
-    causes
-}
-
-fn look_for_required(value: &Value, before: Option<&Value>, schema: TypeRef<'_>, path: &str, causes: &mut Vec<Cause>) {
-    if before == Some(value) {
-        return;
-    }
-    match value {
-        Value::Object(fields) => {
-            let is_own =
-                |name: &str| !path.is_empty() || !matches!(name, "apiVersion" | "kind" | "metadata" | "status");
-            let at = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
-            for name in schema.required().filter(|name| is_own(name) && !fields.contains_key(*name)) {
-                if causes.len() < MOST_MISTAKES {
-                    let (reason, message) = ("FieldValueRequired".to_owned(), "Required value".to_owned());
-                    causes.push(Cause { reason, message, field: at(name) });
-                }
-            }
-            for (name, value) in fields.iter().filter(|(name, _)| is_own(name)) {
-                let before = before.and_then(|before| before.get(name));
-                look_for_required(value, before, schema.field(name), &at(name), causes);
-            }
+/// The first value of a live object that does not fit a type, so that the server cannot read the object by it.
+pub(super) fn unfit_live(subject: &RejectedObject<'_>) -> Option<Diagnostic> {
+    let live = subject.live.filter(|live| !fits(live, subject.schema, false))?;
+    let mut unfit = None;
+    visit(&Cursor::root(live, subject.schema), &mut |cursor, mistake| {
+        if let Mistake::Type(expected) = mistake {
+            let (value, _) = cursor.here();
+            let name = subject.named(&cursor.path);
+            unfit = Some(format!(
+                "the live object does not fit its type in the input: {name}: {}",
+                mismatch(expected, value)
+            ));
         }
-        Value::Array(items) => {
-            // Only items with keys are found again in the list before.
-            let before = before.and_then(Value::as_array).filter(|_| matches!(schema.list_kind(), ListKind::Keyed(_)));
-            let before = before.map(|items| items_by_element(items, schema)).unwrap_or_default();
-            for (index, item) in items.iter().enumerate() {
-                let before = item_element(item, schema).and_then(|element| before.get(&element).copied());
-                look_for_required(item, before, schema.item(), &format!("{path}[{index}]"), causes);
-            }
-        }
-        _ => {}
-    }
+        unfit.is_none()
+    });
+    let hint =
+        "the server refuses every apply then: correct the object with `kubectl edit` once its definition is changed";
+    unfit.map(|message| Diagnostic::new(Code::Invalid, message).with_hint(hint))
 }
 
 /// Returns true if a type has this field.

@@ -227,7 +227,9 @@ fn an_update_that_the_changed_definition_refuses_is_not_shown_as_one() {
             assert_eq!(diff.exits_with(1).object("Valve", "it")["action"], "update");
             ws.reconcile(["apply", "-f", "."]).exits_with(0);
         } else {
-            is_refused(&diff.exits_with(4), "it", message);
+            let diff = diff.exits_with(4);
+            is_refused(&diff, "it", message);
+            assert_eq!(diff.stdout.contains("a mistake in the manifest"), (from, to) != port, "{diff}");
             ws.reconcile(["apply", "-f", "."]).exits_with(4);
             // The server's own word.
             let apply =

@@ -322,12 +322,18 @@ fn custom_resources_are_compared_offline_by_their_definition() {
     // The definition in the input is that of the kind where the snapshot has none.
     ws.write("manifests.yaml", &format!("{}---{A_SUNDIAL}", sundial()));
     is_the_same_offline(&ws, "definition in the input");
-    let words = definition_with_status("Sundial", &SUNDIAL.replaced("{type: integer, default: 3}", "{type: string}"));
-    let large = A_SUNDIAL.replaced("  tags:", "  size: large\n  tags:");
-    ws.write("manifests.yaml", &format!("{words}---{large}"));
+    let faces = definition_with_status("Sundial", &SUNDIAL.replaced("  tags:", "  face: {type: string}\n  tags:"));
+    ws.write("manifests.yaml", &format!("{faces}---{}", A_SUNDIAL.replaced("  tags:", "  face: large\n  tags:")));
     let offline = is_the_same_offline(&ws, "a definition that changes with its object");
     let warnings = offline.object("Sundial", "it")["warnings"].to_string();
     assert!(warnings.contains("until its CustomResourceDefinition is changed"), "{offline}");
+    // The server could not read the number of the live object by the new type.
+    let words = definition_with_status("Sundial", &SUNDIAL.replaced("{type: integer, default: 3}", "{type: string}"));
+    let large = A_SUNDIAL.replaced("  tags:", "  size: large\n  tags:");
+    ws.write("manifests.yaml", &format!("{words}---{large}"));
+    let offline = is_the_same_offline(&ws, "a definition that the live object does not fit");
+    let error = offline.object("Sundial", "it")["error"].to_string();
+    assert!(error.contains("the live object does not fit its type in the input: `spec.size`"), "{offline}");
     ws.write("manifests.yaml", &format!("{words}---{}", large.replaced("name: it,", "name: new,")));
     let offline = is_the_same_offline(&ws, "a definition that changes with a new object");
     assert_eq!(offline.each("action")[1], "Sundial new: create", "{offline}");

@@ -190,7 +190,12 @@ pub(crate) fn refused_by_changed_definition(
 ) -> Option<Diagnostic> {
     let written = written_schema(definition, &subject.target.key.gvk.version);
     let diagnostics = against_changed_definition(subject, after, ignored, written, patterns);
-    (!diagnostics.is_empty()).then(|| of_mistakes(diagnostics, None))
+    match diagnostics.as_slice() {
+        [] => None,
+        // What is wrong with the live object is no mistake of the manifest.
+        [one] if one.location.is_none() => Some(one.clone()),
+        _ => Some(of_mistakes(diagnostics, None)),
+    }
 }
 
 /// The diagnostic for an object with these mistakes, and with `more` that are not among them.

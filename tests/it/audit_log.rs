@@ -5,7 +5,7 @@ use reconcile_report::formats::FORMATS;
 use serde_json::{Value, json};
 
 use crate::contexts::Fleet;
-use crate::control_plane::{Replaced, Run, Workspace, definition, gzip};
+use crate::control_plane::{Replaced, Run, Workspace, definition, gzip, resource};
 use crate::manifests::WEB;
 
 const SETTINGS: &str =
@@ -354,9 +354,7 @@ fn custom_resources_are_found_in_the_log_without_a_server() {
     ws.write("crd/metrics.yaml", &definition("Metric", size).replaced("metrics", "metrices"));
     ws.reconcile(["apply", "-f", "crd"]).exits_with(0);
     ws.wait_for_types();
-    let object = |kind: &str| {
-        format!("{{apiVersion: $NS.example.com/v1, kind: {kind}, metadata: {{name: it}}, spec: {{size: 1}}}}")
-    };
+    let object = |kind: &str| resource(kind, "it", "size: 1");
     ws.write("it/gateway.yaml", &object("Gateway"));
     ws.write("it/metric.yaml", &object("Metric"));
     ws.reconcile(["apply", "-f", "it"]).exits_with(0);

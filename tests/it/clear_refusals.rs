@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::control_plane::{Replaced, Run, Workspace};
+use crate::control_plane::{Replaced, Run, Workspace, resource};
 
 fn error<'r>(run: &'r Run, kind: &str, name: &str) -> &'r Value {
     &run.object(kind, name)["error"]
@@ -297,11 +297,7 @@ properties:
 ";
     let ws = Workspace::new();
     ws.define("Rule", SCHEMA);
-    let rule = |balancer: &str| {
-        format!(
-            "{{apiVersion: $NS.example.com/v1, kind: Rule, metadata: {{name: it}}, spec: {{balancer: {{{balancer}}}}}}}"
-        )
-    };
+    let rule = |balancer: &str| resource("Rule", "it", &format!("balancer: {{{balancer}}}"));
     ws.write("it.yaml", &rule("simple: ROUND_ROBIN"));
     ws.reconcile(["apply", "-f", "."]).exits_with(0);
     ws.apply_as("flux", &rule("simple: ROUND_ROBIN"));
@@ -326,11 +322,7 @@ properties:
 ";
     let ws = Workspace::new();
     ws.define("Zone", SCHEMA);
-    let zone = |spec: &str| {
-        format!(
-            "{{apiVersion: $NS.example.com/v1, kind: Zone, metadata: {{name: it}}, spec: {{mode: A, zone: {spec}}}}}"
-        )
-    };
+    let zone = |zone: &str| resource("Zone", "it", &format!("mode: A, zone: {zone}"));
     ws.write("it.yaml", &zone("{name: a, size: 3}"));
     ws.kubectl(["create", "-f", "it.yaml", "--field-manager=kubectl-edit"]).exits_with(0);
     ws.write("it.yaml", &zone("{name: a}"));

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use crate::control_plane::{ControlPlane, Fault, Proxy, Replaced, Run, Workspace, is_before, wait_until};
+use crate::control_plane::{ControlPlane, Fault, Proxy, Replaced, Run, Workspace, is_before, resource, wait_until};
 
 const DEFINITION: &str = "
 apiVersion: apiextensions.k8s.io/v1
@@ -746,10 +746,7 @@ fn objects_in_a_version_that_the_definition_of_the_input_no_longer_serves_are_er
         // `v1` was never stored, so that it can be removed.
         pipes(&ws, &[("v1", true), ("v2", true)]);
         for name in ["same", "other"] {
-            ws.write(
-                format!("it/{name}.yaml"),
-                &format!("{{apiVersion: $NS.example.com/v1, kind: Pipe, metadata: {{name: {name}}}, spec: {{a: 1}}}}"),
-            );
+            ws.write(format!("it/{name}.yaml"), &resource("Pipe", name, "a: 1"));
         }
         let set = ["apply", "-f", "it", "--prune", "--applyset=pipes"];
         ws.reconcile(set).exits_with(0);

@@ -11,7 +11,7 @@ use reconcile_core::live::{Discovery, Resolution};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
-use crate::control_plane::{Fault, Proxy, Replaced as _, Run, Workspace, is_before, wait_until};
+use crate::control_plane::{Fault, Proxy, Replaced as _, Run, Workspace, is_before, resource, wait_until};
 
 /// The two requests of discovery, as patterns of the proxy.
 const CORE: &str = "/api !/apis !/api/ !openapi";
@@ -131,8 +131,7 @@ fn custom_kinds_and_policies_are_read_before_the_work_begins() {
     let ws = shop();
     ws.define("Note", "properties: {text: {type: string}}");
     for number in 0..5 {
-        let note =
-            format!("{{apiVersion: $NS.example.com/v1, kind: Note, metadata: {{name: note-{number}}}, spec: {{}}}}");
+        let note = resource("Note", &format!("note-{number}"), "");
         ws.write(format!("note-{number}.yaml"), &note);
     }
     let flags = ["-f", ".", "--prune", "--applyset=shop"];

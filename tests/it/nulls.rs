@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::control_plane::{Replaced, Workspace, definition};
+use crate::control_plane::{Replaced, Workspace, definition, resource};
 
 const GADGET_SCHEMA: &str = "
 properties:
@@ -436,9 +436,7 @@ properties:
 ";
     let ws = Workspace::new();
     ws.define("Gadget", SCHEMA);
-    let gadget = |spec: &str| {
-        format!("{{apiVersion: $NS.example.com/v1, kind: Gadget, metadata: {{name: g}}, spec: {{{spec}}}}}")
-    };
+    let gadget = |spec: &str| resource("Gadget", "g", spec);
     let live = ws.fill_in("gadgets.$NS.example.com/g");
     // What is emptied, what the server says, and whether somebody has changed the size by hand.
     for (field, size, refusal, is_manual) in [

@@ -1,7 +1,7 @@
 //! Custom resources that the server refuses while the input changes their definition: what the change cannot cure is no difference to
 //! show, and what it can cure is one.
 
-use crate::control_plane::{Replaced, Run, Workspace, definition, wait_until};
+use crate::control_plane::{Replaced, Run, Workspace, definition, resource, wait_until};
 
 const VALVE: &str = "
 x-kubernetes-validations: [{rule: self.min <= self.max, message: the least is above the most}, {rule: self.max < LIMIT, message: too much}]
@@ -12,7 +12,7 @@ properties:
 ";
 
 fn valve(name: &str, spec: &str) -> String {
-    format!("{{apiVersion: $NS.example.com/v1, kind: Valve, metadata: {{name: {name}}}, spec: {{{spec}}}}}")
+    resource("Valve", name, spec)
 }
 
 fn valves(limit: &str, sizes: &str) -> String {

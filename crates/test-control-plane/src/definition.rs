@@ -33,6 +33,11 @@ spec:
     )
 }
 
+/// An object of a kind that [`definition`] defines. `spec` has the fields of its `spec`, without braces around them.
+pub fn resource(kind: &str, name: &str, spec: &str) -> String {
+    format!("{{apiVersion: $NS.example.com/v1, kind: {kind}, metadata: {{name: {name}}}, spec: {{{spec}}}}}")
+}
+
 /// The definition of a kind whose objects have the subresource `status` with any fields.
 pub fn definition_with_status(kind: &str, spec: &str) -> String {
     let mut definition =

@@ -50,7 +50,7 @@ pub use audit::Request;
 pub use binaries::is_before;
 pub use caller::Caller;
 pub use component::Component;
-pub use definition::{ANY_FIELDS, definition, definition_with_status};
+pub use definition::{ANY_FIELDS, definition, definition_with_status, resource};
 pub use fault::{ConnectionFault, Fault};
 pub use gate::Gate;
 pub use gzip::gzip;

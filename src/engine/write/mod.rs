@@ -189,12 +189,12 @@ impl Writer<'_> {
     /// part of the manifest could not be applied, if that is so.
     async fn write_over(
         &self,
-        judged: &LiveObject,
+        live: &LiveObject,
         after: &Prediction,
         left_behind: &mut Option<String>,
     ) -> Result<Option<Diagnostic>, RequestError> {
-        let wanted = judged.sent(self.target);
-        let ManagedObject { object: live, owners: before } = &judged.current;
+        let wanted = live.sent(self.target);
+        let ManagedObject { object: live, owners: before } = &live.current;
         if self.policy.updates(before) {
             return self.update_fields(live, wanted, after).await.map(|()| None);
         }

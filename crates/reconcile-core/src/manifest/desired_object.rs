@@ -232,42 +232,32 @@ impl DesiredObject {
     pub fn leave_out_refused_nulls(&mut self, schema: TypeRef<'_>) {
         let nulls = take_out_refused_nulls(self.object.get_mut(), schema);
         self.object.pack();
-        for null in &nulls {
-            self.warn(self.null_warning(null));
+        for RefusedNull { path, empty } in nulls {
+            let instead = empty.map_or_else(|| "a value".to_owned(), |empty| format!("`{empty}`"));
+            self.warn_at(&path, &format!("has no value and is left out: write {instead} or delete the line"));
         }
     }
 
-    fn null_warning(&self, null: &RefusedNull) -> String {
-        let at = self.origin.positions.nearest(&steps(&null.path));
-        let instead = null.empty.map_or_else(|| "a value".to_owned(), |empty| format!("`{empty}`"));
-        let file = &self.origin.source.file;
-        self.origin.source.explained(format!(
-            "{file}:{}: `{}` has no value and is left out: write {instead} or delete the line",
-            at.line, null.path
-        ))
-    }
-
-    /// Reads keys of list items that are empty as the default that the server stores, each with a warning that names its line.
+    /// Reads keys of list items that are empty as the default that the server stores, each with a warning.
     fn fill_in_empty_keys(&mut self, schema: TypeRef<'_>) {
         for EmptyKey { path, default } in fill_in_empty_keys(self.object.get_mut(), schema) {
-            let Source { file, .. } = &self.origin.source;
-            let line = self.origin.positions.nearest(&steps(&path)).line;
-            let text =
-                format!("{file}:{line}: `{path}` is empty and read as `{default}`: write `{default}` or delete it");
-            self.warn(self.origin.source.explained(text));
+            self.warn_at(&path, &format!("is empty and read as `{default}`: write `{default}` or delete it"));
         }
     }
 
-    /// Warns of entries of maps without a value, each with its line.
+    /// Warns of entries of maps without a value.
     fn warn_of_null_entries(&mut self, schema: TypeRef<'_>) {
         for NullEntry { path, stored } in null_entries(self.object(), schema) {
-            let Source { file, .. } = &self.origin.source;
-            let line = self.origin.positions.nearest(&steps(&path)).line;
-            let text = format!(
-                "{file}:{line}: `{path}` has no value, and the server reads it as `{stored}`: write a value or delete the line"
-            );
-            self.warn(self.origin.source.explained(text));
+            let said = format!("has no value, and the server reads it as `{stored}`: write a value or delete the line");
+            self.warn_at(&path, &said);
         }
+    }
+
+    /// Adds a warning about a field, with its line.
+    fn warn_at(&mut self, path: &FieldPath, said: &str) {
+        let Source { file, .. } = &self.origin.source;
+        let line = self.origin.positions.nearest(&steps(path)).line;
+        self.warn(self.origin.source.explained(format!("{file}:{line}: `{path}` {said}")));
     }
 
     fn settle_namespace(&mut self, namespace: Option<&str>) {

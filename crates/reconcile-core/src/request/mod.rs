@@ -14,6 +14,7 @@ use crate::rare::is_zero;
 
 pub use address::{Address, InvalidAddress, asks_for_dry_run, is_path_segment};
 pub use error::RequestError;
+pub(crate) use status::NO_FIELD;
 pub use status::{Cause, StatusError};
 
 /// Longest key, with quotes and escapes, that a YAML reader recognises without the sign for long keys, in bytes (1,024 characters in

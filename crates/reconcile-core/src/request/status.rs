@@ -78,6 +78,9 @@ pub struct Cause {
     pub field: String,
 }
 
+/// The field of a cause that is about no field.
+pub const NO_FIELD: &str = "<nil>";
+
 /// Shows the code and the reason. The message is not repeated: it may quote the request.
 impl fmt::Display for StatusError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -121,7 +124,7 @@ fn placed(causes: &[Cause]) -> Vec<Cause> {
     let is_inside = |field: &str, outer: &str| {
         field.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
     };
-    let own = causes.iter().filter_map(|cause| match place(cause).filter(|_| cause.field == "<nil>") {
+    let own = causes.iter().filter_map(|cause| match place(cause).filter(|_| cause.field == NO_FIELD) {
         Some(found) => {
             let is_known = causes.iter().any(|other| is_inside(&other.field, &found.field));
             (!is_known).then_some(found)

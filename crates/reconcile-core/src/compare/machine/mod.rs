@@ -14,20 +14,19 @@
 mod accepted;
 mod dropped;
 mod first;
+mod question;
 mod records;
 mod rejected;
 mod trial;
 
 pub use accepted::takes_out;
+pub use question::{Answer, Question};
 pub use records::is_convertible;
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use serde_json::Value;
-use structured_merge::{
-    FieldPath, ObjectMeta as _, TypeRef, Unproven, as_sent, changes, verbatim, with_node_ports, without_system_fields,
-};
+use structured_merge::{FieldPath, ObjectMeta as _, TypeRef, Unproven, changes};
 
 use super::changing_kinds::ComingType;
 use super::classify::only::{half_renamed, inseparable, is_lost, torn_value};
@@ -35,12 +34,11 @@ use super::decision::membership::Membership;
 use super::decision::{ComparisonResult, Decision, by_coming_merge, decide, diff_in};
 use super::diff::{Action, Evidence, FieldChange};
 use super::live_object::LiveObject;
-use super::patch::{replacement, version};
+use super::patch::version;
 use super::policy::Policy;
 use super::prediction::{CompareContext, Prediction};
 use super::rejection::InTheWay;
 use super::rejection::refusal::Refusal;
-use super::replacement::probe_object;
 use super::secrecy::redact::Redactor;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::live::discreet::shown_warning_about;
@@ -50,30 +48,6 @@ use crate::request::RequestError;
 /// Maximum number of times that an object is read and compared again because others keep changing it, in a comparison, write or
 /// deletion.
 pub const ROUNDS: usize = 5;
-
-/// A question about one object. It never writes anything.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Question {
-    /// Dry-run a server-side apply of this body, with force.
-    Apply(Value),
-    /// Dry-run this JSON patch.
-    Patch(Value),
-    /// Dry-run the creation of this object, although it exists.
-    Create(Value),
-    /// Read the object again.
-    Read,
-}
-
-/// The answer to a question.
-#[derive(Debug)]
-pub enum Answer {
-    /// The object as the write would leave it.
-    Object(Value),
-    /// The live object.
-    Live(LiveState),
-    /// The server rejected the request, or did not answer.
-    Refused(RequestError),
-}
 
 /// Compares one object, question by question.
 pub struct ComparisonMachine<'a> {
@@ -277,45 +251,6 @@ impl<'a> ComparisonMachine<'a> {
         self.state = State::Done(result);
         self.unproven = None;
         self.warnings.clear();
-    }
-
-    /// The next question; `None` if the comparison is done or has not begun.
-    pub fn question(&self) -> Option<Question> {
-        let patch = |live: &LiveObject, object: &Value| {
-            Some(Question::Patch(replacement(&live.current.object, object, self.context.target.status_is_apart())))
-        };
-        let target = self.context.target;
-        let filled = |live: &LiveObject, sent: &Value, object: &Value| {
-            let manifest = with_node_ports(Cow::Borrowed(sent), &live.current.object, self.context.schema);
-            verbatim(&manifest, object, self.context.schema)
-        };
-        match &self.state {
-            State::Applying(Some(live)) => {
-                let manifest = live.sent(self.context.target);
-                let CompareContext { schema, policy, .. } = self.context;
-                Some(Question::Apply(as_sent(manifest, &live.current.object, schema, policy).into_owned()))
-            }
-            State::Applying(None) => Some(Question::Apply(self.context.target.desired.to_tree())),
-            State::Reading { .. } => Some(Question::Read),
-            State::Pruning { live, prediction } => patch(live, &prediction.object),
-            State::Filling { live, prediction, refused: None } => {
-                patch(live, &filled(live, live.sent(target), &prediction.object))
-            }
-            State::Filling { live, prediction, refused: Some(_) } => {
-                let filled = filled(live, live.sent(target), &prediction.object);
-                let gvk = &target.key.gvk;
-                probe_object(gvk, &without_system_fields(&filled), &live.current.object).map(Question::Create)
-            }
-            State::Transferring { live, trial } => {
-                let object = &trial.attempt.prediction.object;
-                let sent = trial.attempt.sent.as_ref().unwrap_or_else(|| live.sent(target));
-                // What the apply takes out is put back by the next one.
-                let is_whole = !takes_out(sent, &live.current.object, object, target, self.context.schema);
-                if is_whole { patch(live, &filled(live, sent, object)) } else { patch(live, object) }
-            }
-            State::Probing { probes, .. } => probes.last().map(|probe| Question::Create(probe.object.clone())),
-            State::Read(_) | State::Done(_) => None,
-        }
     }
 
     /// Compares the object again without the differences that the pass leaves, if it leaves some and resolves others. Returns false if

@@ -9,7 +9,7 @@ use super::suggest::Described;
 use crate::diagnostic::Diagnostic;
 use crate::live::discreet::{Discreet, complaint};
 use crate::manifest::yaml::Step;
-use crate::request::Cause;
+use crate::request::{Cause, NO_FIELD};
 use crate::text::{listed, similar};
 
 /// Fields that the server's internal type has once for all versions of a definition if they are equal, with their paths in v1
@@ -20,8 +20,6 @@ const OF_ALL_VERSIONS: [(&str, &str); 4] = [
     ("spec.additionalPrinterColumns", "spec.versions[0].additionalPrinterColumns"),
     ("spec.selectableFields", "spec.versions[0].selectableFields"),
 ];
-/// The field of a cause that is about no field.
-const NO_FIELD: &str = "<nil>";
 /// Titles of messages that say nothing beyond what follows them.
 const PLAIN_TITLES: [&str; 5] = ["Forbidden", "Too long", "Too many", "Too short", "Too few"];
 /// Maximum number of allowed values that a hint lists, and of those among which it looks for the one that was meant.

@@ -52,8 +52,11 @@ impl<'s> Check<'s> {
             Value::Array(items) => {
                 self.size("items", items.len(), schema, ["minItems", "maxItems"], path);
                 if let Some(item_schema) = schema.get("items") {
+                    let keys = schema.get("x-kubernetes-list-map-keys").and_then(Value::as_array);
+                    let keys: Vec<&str> = keys.into_iter().flatten().filter_map(Value::as_str).collect();
+                    let before = by_keys(before, &keys);
                     for (index, item) in items.iter().enumerate() {
-                        let before = before.and_then(|before| same_item(item, before, schema));
+                        let before = before.get(&keys_of(item, &keys)).copied();
                         self.value(item, before, item_schema, &format!("{path}[{index}]"));
                     }
                 }
@@ -174,11 +177,12 @@ impl<'s> Check<'s> {
     }
 }
 
-/// The item of a list before that is the same as this one: only the keys of a list tell.
-fn same_item<'b>(item: &Value, before: &'b Value, list: &Value) -> Option<&'b Value> {
-    let keys = list.get("x-kubernetes-list-map-keys").and_then(Value::as_array)?;
-    let mut keys = keys.iter().filter_map(Value::as_str).peekable();
-    keys.peek()?;
-    let keys: Vec<&str> = keys.collect();
-    before.as_array()?.iter().find(|before| keys.iter().all(|key| before.get(key) == item.get(key)))
+/// The items of a keyed list by the values of its keys, as the texts that these have in JSON; empty for any other list.
+fn by_keys<'v>(items: Option<&'v Value>, keys: &[&str]) -> HashMap<Vec<Option<String>>, &'v Value> {
+    let items = items.and_then(Value::as_array).filter(|_| !keys.is_empty());
+    items.into_iter().flatten().map(|item| (keys_of(item, keys), item)).collect()
+}
+
+fn keys_of(item: &Value, keys: &[&str]) -> Vec<Option<String>> {
+    keys.iter().map(|key| item.get(key).map(Value::to_string)).collect()
 }

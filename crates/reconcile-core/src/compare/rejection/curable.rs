@@ -3,15 +3,13 @@
 
 use serde_json::{Map, Value};
 
-use crate::request::Cause;
+use crate::request::{Cause, NO_FIELD};
 
 /// The parts of a schema that are about other values, or no demands at all.
 const NO_DEMANDS: [&str; 7] =
     ["properties", "items", "additionalProperties", "x-kubernetes-validations", "description", "title", "example"];
 /// Demands on a value whose complaints may name any field in it.
 const COMPOUND: [&str; 4] = ["allOf", "anyOf", "oneOf", "not"];
-/// The field of a cause that is about no field.
-const NO_FIELD: &str = "<nil>";
 
 /// Returns true if the server, which refuses values for these causes by the schema `live`, may accept them by the schema `coming`.
 pub(in crate::compare) fn are_curable(causes: &[Cause], live: &Value, coming: &Value) -> bool {

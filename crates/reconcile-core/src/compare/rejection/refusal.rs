@@ -14,7 +14,7 @@ use crate::live::Target;
 use crate::live::discreet::{Discreet, refused_by_policy};
 use crate::manifest::yaml::Step;
 use crate::object::granting;
-use crate::request::{Cause, StatusError};
+use crate::request::{Cause, NO_FIELD, StatusError};
 
 /// The reason why the server refused a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -334,7 +334,7 @@ fn ephemeral_containers(target: &Target, status: &StatusError) -> Option<Diagnos
 
 /// The diagnostic for an object that is too large for its kind, for a request, or for the server's storage. It quotes sizes alone.
 fn too_large(subject: &RejectedObject<'_>, status: &StatusError) -> Option<Diagnostic> {
-    let is_whole = |field: &str| ["", "[]", "<nil>", "data"].contains(&field);
+    let is_whole = |field: &str| ["", "[]", NO_FIELD, "data"].contains(&field);
     let of_data = status.causes.iter().find(|cause| cause.reason == "FieldValueTooLong" && is_whole(&cause.field));
     let merged = subject.merged();
     let (size, limit) = match of_data {

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::control_plane::{Replaced, Run, Workspace};
+use crate::control_plane::{Replaced, Run, Workspace, definition, resource};
 use crate::manifests::WEB;
 
 const SETTINGS: &str =
@@ -164,6 +164,32 @@ fn moving_to_another_version_of_a_kind_changes_only_the_record() {
     let diff = ws.reconcile(["diff", "-f", "."]).exits_with(0);
     assert_eq!(diff.changes("HorizontalPodAutoscaler", "web"), ["adopted"]);
     ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    is_settled(&ws);
+}
+
+/// Any write brings the form of a record up to date when the type of its kind changes. A claim on a whole list does not become one on its
+/// items by that, so they are claimed together with the change.
+#[test]
+fn only_what_a_changed_definition_leaves_without_an_owner_is_claimed() {
+    const SCHEMA: &str = "
+properties:
+  labels: {type: object, x-kubernetes-map-type: granular, additionalProperties: {type: string}}
+  tags: {type: array, x-kubernetes-list-type: atomic, items: {type: string}}
+";
+    let ws = Workspace::new();
+    ws.write("crd.yaml", &definition("Gate", SCHEMA));
+    ws.write("it.yaml", &resource("Gate", "it", "labels: {a: x, b: z}, tags: [c, d]"));
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    is_settled(&ws);
+    ws.write("crd.yaml", &definition("Gate", &SCHEMA.replaced("granular", "atomic")));
+    let apply = ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    assert_eq!(apply.object("Gate", "it")["outcome"], "unchanged", "{apply}");
+    ws.wait_for_types();
+    is_settled(&ws);
+    ws.write("crd.yaml", &definition("Gate", &SCHEMA.replaced("atomic", "set")));
+    let apply = ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    assert_eq!(apply.object("Gate", "it")["outcome"], "adopted", "{apply}");
+    ws.wait_for_types();
     is_settled(&ws);
 }
 

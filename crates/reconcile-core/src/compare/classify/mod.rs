@@ -12,8 +12,8 @@ use std::cell::{OnceCell, RefCell};
 use serde_json::{Map, Value};
 use structured_merge::{
     Change, ClaimStrength, Claimants, FieldPath, FieldSet, LastApplied, Lookup, ManagedFieldsEntry, ManagedObject, Op,
-    Ownership, PathElement, TypeRef, claim_strength, claims_stored, fields_last_applied, owns_last_applied,
-    with_string_data,
+    Ownership, PathElement, TypeRef, brought_up_to_date, claim_strength, claims_stored, fields_last_applied,
+    owns_last_applied, with_string_data,
 };
 
 use crate::compare::additions::CLIENT_SIDE_APPLY;
@@ -358,10 +358,12 @@ impl<'a> Classifier<'a> {
         self.is_newly_claimed(after) || self.before().is_adopting(&claims, self.context.policy)
     }
 
-    /// Returns true if our entry changes although no value does.
+    /// Returns true if our entry changes although no value does, and not only its form: any write brings that up to date.
     fn is_newly_claimed(&self, after: &Ownership) -> bool {
-        let key =
-            |owners: &Ownership| owners.ours.as_ref().map(|entry| (entry.api_version.clone(), entry.fields.clone()));
+        let key = |owners: &Ownership| {
+            let ours = owners.ours.as_ref();
+            ours.map(|entry| (entry.api_version.clone(), brought_up_to_date(&entry.fields, self.schema())))
+        };
         // A manifest without fields (a Namespace with only a name) claims nothing.
         let nothing = |owners: &Ownership| owners.our_fields().is_empty();
         key(self.before()) != key(after) && !(nothing(self.before()) && nothing(after))

@@ -278,8 +278,10 @@ impl<'a> ApplyRun<'a> {
             return;
         }
         self.learn_kinds(&wave).await;
-        let is_open =
-            |item: &Item| item.is_provisional() && !item.is_in_other_shard() && blocked(&self.items, item).is_none();
+        let is_open = |item: &Item| {
+            let is_to_ask = item.outcome.is_none() && item.is_provisional() && !item.is_in_other_shard();
+            is_to_ask && blocked(&self.items, item).is_none()
+        };
         let again: Vec<usize> = (wave.end..self.items.len()).filter(|index| is_open(&self.items[*index])).collect();
         let targets: Vec<&Target> = again.iter().map(|index| self.items[*index].target()).collect();
         let decisions = self.comparison.compare(&targets).await;

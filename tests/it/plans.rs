@@ -223,6 +223,25 @@ fn a_tampered_plan_makes_apply_do_less_and_nothing_else() {
     assert_eq!(ws.get("ConfigMap", "settings")["data"]["a"], "9");
 }
 
+/// The namespace of the run makes the server ask about its objects once more, and not about those that are held already.
+#[test]
+fn what_a_plan_does_not_cover_stays_failed_when_its_namespace_is_new() {
+    let ws = Workspace::new();
+    let name = ws.fill_in("$NS-new");
+    let secret =
+        "{apiVersion: v1, kind: Secret, metadata: {name: login, namespace: $NS-new}, stringData: {password: a}}";
+    ws.write(
+        "deploy/all.yaml",
+        &format!("{{apiVersion: v1, kind: Namespace, metadata: {{name: $NS-new}}}}\n---\n{secret}\n"),
+    );
+    save(&ws, &[]).exits_with(1);
+    let apply = follow(&ws, &[]).exits_with(4);
+    assert_eq!(apply.object("Namespace", &name)["outcome"], "created", "{apply}");
+    let left = apply.object("Secret", "login");
+    assert_eq!((&left["outcome"], &left["reason"]), (&json!("failed"), &json!("not covered by the plan")), "{apply}");
+    ws.kubectl(["delete", "namespace", &name, "--wait=false"]).exits_with(0);
+}
+
 #[test]
 fn a_secret_is_done_only_if_nobody_has_written_it_since() {
     let ws = Workspace::new();

@@ -316,6 +316,24 @@ fn rules_and_unmanaged_objects_are_those_of_all_parts() {
     assert_eq!(document(&together)["unmanaged"].as_array().unwrap().len(), 4);
 }
 
+/// One shard deletes what another one would leave.
+#[test]
+fn what_a_shard_deletes_is_not_said_to_stay() {
+    let ws = Workspace::new();
+    let names: Vec<String> = names_in(&ws, 0).take(2).chain(names_in(&ws, 1).take(2)).collect();
+    let write = |file: &str, names: &[&String]| {
+        ws.write(file, &names.iter().map(|name| map(name, "")).collect::<String>());
+    };
+    write("old/a.yaml", &names.iter().collect::<Vec<_>>());
+    write("new/a.yaml", &[&names[0], &names[2]]);
+    let set = ["--prune", "--applyset", "set"];
+    ws.reconcile([&["apply", "-f", "old"], &set[..]].concat()).exits_with(0);
+    let words = [&["diff", "-f", "new", "--base", "old"], &set[..]].concat();
+    let whole = ws.reconcile(&words).exits_with(1);
+    let together = merged(&ws, &at_once(&ws, &words, 2), &["-o", "json"]).exits_with(1);
+    assert_eq!(facts(&document(&together)), facts(whole.report()));
+}
+
 /// A report of one cluster is what it was, and several are the document of a run in several contexts.
 #[test]
 fn reports_are_read_and_shown_as_they_were() {

@@ -8,7 +8,7 @@ use super::change::{Change, Edit, Refusal, Step};
 
 /// A value with edits applied. The indices of all edits are those of the given value: values are set first, then entries
 /// and items are removed, inserted and put in another order, the last ones first. A value behind the end of a list is appended, and
-/// mappings on the way that do not exist are made. Removing what does not exist changes nothing. An edit below a value that another one
+/// mappings on the way and lists of new items that do not exist are made. Removing what does not exist changes nothing. An edit below a value that another one
 /// sets as a whole is refused: the new value need not have that place.
 pub fn applied(value: &Value, edits: &[&Edit]) -> Result<Value, Refusal> {
     check_overlap(edits)?;
@@ -153,8 +153,11 @@ fn set(mut value: &mut Value, path: &[Step], new: Value) -> Result<(), Refusal> 
 
 fn insert(value: &mut Value, path: &[Step], new: Value) -> Result<(), Refusal> {
     let Some((Step::Index(index), list)) = path.split_last() else { return Err(Refusal::NoPlace) };
-    let Some(Value::Array(items)) = below(value, list) else { return Err(Refusal::NoPlace) };
-    items.insert((*index).min(items.len()), new);
+    match below(value, list) {
+        Some(Value::Array(items)) => items.insert((*index).min(items.len()), new),
+        None | Some(Value::Null) => set(value, list, Value::Array(vec![new]))?,
+        Some(_) => return Err(Refusal::NoPlace),
+    }
     Ok(())
 }
 

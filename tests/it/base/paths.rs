@@ -360,3 +360,36 @@ fn a_default_that_the_manifest_changes_is_no_change_in_the_cluster() {
         assert_eq!((&change["class"], &change["side"]), (&json!("pending"), &json!("manifest")), "{diff}");
     }
 }
+
+/// An apply of the base would take these out as well, whatever else the manifest changes in the object.
+#[test]
+fn what_a_hand_put_in_the_way_of_the_base_is_a_change_in_the_cluster() {
+    let ws = Workspace::new();
+    let web = WEB.replaced("{containerPort: 8080}", "{name: http, containerPort: 80}");
+    ws.write("old/web.yaml", &web);
+    ws.write("new/web.yaml", &web.replaced("web:1.2", "web:1.3"));
+    ws.reconcile(["apply", "-f", "old"]).exits_with(0);
+    let container = "/spec/template/spec/containers/0";
+    let patch = json!([
+        {"op": "replace", "path": format!("{container}/ports/0/containerPort"), "value": 8080},
+        {"op": "replace", "path": format!("{container}/resources/requests/cpu"), "value": "50m"},
+        {"op": "add", "path": format!("{container}/resources/limits"), "value": {"cpu": "80m"}},
+    ]);
+    ws.kubectl(["patch", "deployment/web", "--type=json", "-p", &patch.to_string()]).exits_with(0);
+    let diff = ws.reconcile(["diff", "-f", "new", "--base", "old", "--fail-on", "both"]).exits_with(0);
+    for path in ["ports[containerPort=8080,protocol=TCP]", "resources.limits.cpu"] {
+        let change = diff.change("Deployment", "web", &format!("spec.template.spec.containers[name=web].{path}"));
+        assert_eq!((&change["op"], &change["side"]), (&json!("remove"), &json!("cluster")), "{diff}");
+    }
+    // A request above the limit is what the manifest changes.
+    ws.write("new/web.yaml", &web.replaced("100m", "300m"));
+    let diff = ws.reconcile(["diff", "-f", "new", "--base", "old", "--fail-on", "both"]).exits_with(1);
+    let limit = diff.change("Deployment", "web", "spec.template.spec.containers[name=web].resources.limits.cpu");
+    assert_eq!(limit["side"], "both", "{diff}");
+    ws.write("new/web.yaml", &web.replaced("web:1.2", "web:1.3"));
+    // What `--only` leaves is still in the manifest.
+    let apply = ws.reconcile(["apply", "-f", "new", "--base", "old", "--only", "manifest"]).exits_with(0);
+    assert!(!apply.stdout.contains("no longer in the manifest"), "{apply}");
+    ws.reconcile(["apply", "-f", "new", "--base", "old", "--only", "cluster"]).exits_with(0);
+    ws.reconcile(["diff", "-f", "new"]).exits_with(0);
+}

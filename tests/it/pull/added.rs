@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::{TIDY, applied, is_settled, patched, text};
 use crate::control_plane::{Replaced, Workspace};
+use crate::manifests::WEB;
 
 #[test]
 fn an_added_container_is_pulled_without_the_defaults_of_the_server() {
@@ -249,4 +250,48 @@ fn metadata_that_is_obeyed_is_pulled_only_by_its_name() {
     assert!(text(&ws).contains("kubectl-reconcile/ignore: data\n"), "{run}");
     let run = ws.reconcile([&flags[..], &["--field", "metadata.finalizers"]].concat());
     assert!(text(&ws).contains("example.com/tenant"), "{run}");
+}
+
+/// The list is somebody's addition as little as it is the manifest's: each of its items has an owner.
+#[test]
+fn of_a_list_that_the_manifest_lacks_only_the_items_of_hands_are_pulled() {
+    let (before, rest) = TIDY.split_once("          env:\n").unwrap();
+    let (_, after) = rest.split_once("          ports:").unwrap();
+    let ws = applied(&format!("{before}          ports:{after}"));
+    let set = |variable: &str, flags: &[&str]| {
+        ws.kubectl([&["set", "env", "deployment/web", "-c", "web", variable], flags].concat()).exits_with(0);
+    };
+    set("TRACE=on", &["--field-manager=injector"]);
+    set("A=1", &[]);
+    set("B=2", &[]);
+    let shown = ws.reconcile(["diff", "-f", ".", "--show-unmanaged"]).exits_with(0);
+    let of = |name: &str| {
+        shown.change("Deployment", "web", &format!("spec.template.spec.containers[name=web].env[name={name}]"))
+    };
+    assert_eq!(
+        (&of("TRACE")["managers"][0]["manager"], &of("A")["managers"][0]["manager"]),
+        (&json!("injector"), &json!("kubectl-set")),
+        "{shown}"
+    );
+    ws.reconcile(["pull", "-f", ".", "--class", "unmanaged"]).exits_with(0);
+    let written = text(&ws);
+    let env = "          env:\n            - name: \"A\"\n              value: \"1\"\n            - name: \"B\"\n              value: \"2\"\n";
+    assert!(written.contains(env) && !written.contains("TRACE"), "{written}");
+    is_settled(&ws, &[("Deployment", "web")]);
+}
+
+/// The manifest has dropped the list, and somebody has put another item into it.
+#[test]
+fn an_item_of_a_list_that_the_manifest_dropped_is_pulled() {
+    let ws = Workspace::new();
+    ws.write("web.yaml", WEB);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    ws.kubectl(["set", "env", "deployment/web", "Z=z"]).exits_with(0);
+    let env = "        env: [{name: LOG, value: info}, {name: LANG, value: en}]\n";
+    ws.write("web.yaml", &WEB.replaced(env, ""));
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    ws.reconcile(["pull", "-f", ".", "--class", "unmanaged"]).exits_with(0);
+    is_settled(&ws, &[("Deployment", "web")]);
+    let diff = ws.reconcile(["diff", "-f", ".", "--show-unmanaged"]).exits_with(0);
+    assert_eq!(diff.report()["summary"]["unmanaged"], 0, "{diff}");
 }

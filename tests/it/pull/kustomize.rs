@@ -302,3 +302,18 @@ items:
     // The lines of the other document of its file are shown, those of the Secret are not.
     assert!(run.stdout.contains("+data: {a: theirs}"), "{run}");
 }
+
+/// An item with another key comes at the place of the one that goes.
+#[test]
+fn an_item_with_another_key_is_pulled_in_one_run() {
+    let ws = Workspace::new();
+    let service = "apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec:\n  selector: {app: web}\n  ports:\n  - port: 80  # for all\n    targetPort: 8080\n";
+    ws.write("shop/kustomization.yaml", "resources: [web.yaml]\n");
+    ws.write("shop/web.yaml", service);
+    ws.reconcile(["apply", "-k", "shop"]).exits_with(0);
+    patched(&ws, "service/web", &json!([{"op": "replace", "path": "/spec/ports/0/port", "value": 81}]));
+    ws.reconcile(["pull", "-k", "shop", "--class", "changedByOther,absent,unmanaged"]).exits_with(0);
+    let text = fs::read_to_string(ws.folder().join("shop/web.yaml")).unwrap();
+    assert!(text.ends_with("  ports:\n  - port: 81  # for all\n    targetPort: 8080\n"), "{text}");
+    ws.reconcile(["diff", "-k", "shop"]).exits_with(0);
+}

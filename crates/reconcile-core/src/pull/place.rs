@@ -23,17 +23,30 @@ pub(super) fn steps(path: &FieldPath, object: &Value) -> Option<Vec<Step>> {
 }
 
 /// The place in a list of the manifest for an item that only the live list has: behind the item that it follows there, or before all
-/// others. Returns the steps, and the rank among the items that belong to the same place.
+/// others. The manifest may lack the list, but nothing that has a name of its own around it. Returns the steps, and the rank among the items
+/// that belong to the same place.
 pub(super) fn place_of_new(path: &FieldPath, object: &Value, live: &Value) -> Option<(Vec<Step>, usize)> {
     let (element, above) = path.elements().split_last()?;
     let above = FieldPath::from(above.to_vec());
     let mut place = steps(&above, object)?;
-    let written = NamedItems::of(value_at(object, &place)?.as_array()?, element);
+    let items: &[Value] = match value_at(object, &place) {
+        Some(Value::Array(items)) => items,
+        Some(Value::Null) => &[],
+        None if has_items(object, &place) => &[],
+        _ => return None,
+    };
+    let written = NamedItems::of(items, element);
     let there = value_at(live, &steps(&above, live)?)?.as_array()?;
     let rank = there.iter().position(|item| is_called(item, element, true))?;
     let before = there.iter().take(rank).rev().find_map(|item| written.position_of(item));
     place.push(Step::Index(before.map_or(0, |before| before.saturating_add(1))));
     Some((place, rank))
+}
+
+/// Returns true if an object has all items of lists on the way to a place.
+fn has_items(object: &Value, place: &[Step]) -> bool {
+    let ends = place.iter().enumerate().filter(|(_, step)| matches!(step, Step::Index(_))).map(|(at, _)| at);
+    ends.filter_map(|at| place.get(..=at)).all(|item| value_at(object, item).is_some())
 }
 
 /// Returns true if an item of a list has this element; if that is to be the whole of its keys, with none that the server sets.

@@ -66,7 +66,7 @@ impl Classifier<'_> {
             if self.is_set_by_server(path, value, live) {
                 added_by.retain(|entry| !self.context.policy.adds_manually(&self.context.policy.owner(entry)));
             }
-            if added_by.is_empty() {
+            if added_by.is_empty() || have_different_parts(&added_by, path) {
                 return;
             }
             let without = || rest.get_or_init(|| without_fields(object, left_out, self.schema()));
@@ -95,6 +95,18 @@ impl Classifier<'_> {
         let siblings = live.value(&around).and_then(Value::as_object);
         is_key || is_known_default(value, name, siblings.unwrap_or(&Map::new()), self.schema().at(above))
     }
+}
+
+/// Returns true if owners of a value own different entries, fields or items of it: each of these is an addition of its own.
+fn have_different_parts(owners: &[&ManagedFieldsEntry], path: &FieldPath) -> bool {
+    let parts = |entry: &ManagedFieldsEntry| {
+        let below = entry.fields.below(path);
+        below.into_iter().flat_map(FieldSet::nodes).map(|(element, ..)| element.clone()).collect::<Vec<_>>()
+    };
+    owners.split_first().is_some_and(|(first, rest)| {
+        let of_first = parts(first);
+        rest.iter().any(|other| parts(other) != of_first)
+    })
 }
 
 /// Returns true if an owner has more of a value than what is left out.

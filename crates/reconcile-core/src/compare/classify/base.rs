@@ -12,8 +12,8 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 use structured_merge::{
-    Change, FieldPath, FieldSet, Lookup, ManagedFieldsEntry, Op, Operation, PathElement, changes, fields_of, merge,
-    with_node_ports, with_string_data, with_string_data_folded,
+    Change, FieldPath, FieldSet, Lookup, ManagedFieldsEntry, Op, Operation, PathElement, TypeRef, changes, fields_of,
+    merge, with_node_ports, with_string_data, with_string_data_folded,
 };
 
 use crate::compare::diff::{Class, FieldChange, Side};
@@ -46,6 +46,9 @@ pub(crate) struct BaseComparison<'a> {
     written: FieldSet,
     /// The fields that admission or the server changes: their values tell nothing about the manifests.
     overridden: FieldSet,
+    /// The fields that the apply takes out because the server would refuse them beside those of the manifest.
+    in_the_way: FieldSet,
+    schema: TypeRef<'a>,
 }
 
 /// The paths at which two versions of an object differ, and the order of the lists that are in another order.
@@ -88,12 +91,16 @@ impl<'a> BaseComparison<'a> {
         let desired = Differences::of(over(&object, &prediction.object));
         let sent = live.sent(target);
         let of_manifest = fields(sent);
+        // What `--only` leaves is not sent, and in the manifest all the same.
+        let written = if live.sent.is_some() { fields(target.desired.object()) } else { FieldSet::new() };
         Self {
             added: of_manifest.difference(&of_base),
-            dropped: dropped(&of_base, &of_manifest),
+            dropped: dropped(&of_base, &of_manifest.union(&written)),
             live: Differences::of(over(&object, &live.current.object)),
             written: paths(over(&object, &with_string_data_folded(sent))),
             overridden: paths(over(sent, &prediction.object)),
+            in_the_way: prediction.in_the_way.clone(),
+            schema,
             desired,
             makers: makers(&live.current.owners.others, &of_base),
             fields: of_base,
@@ -154,8 +161,11 @@ impl<'a> BaseComparison<'a> {
             (self.written.overlaps(path) || is_added, is_theirs || is_put)
         } else {
             let has_moved = self.live.values.overlaps(path);
-            // An apply of the base would leave it: the server takes it out with a field that the manifest changes.
-            let goes_along = change.op == Op::Remove && change.class == Class::ChangedByOther && !has_moved;
+            // An apply of the base would leave it: it goes with a field that the manifest changes.
+            let goes_along = change.op == Op::Remove
+                && change.class == Class::ChangedByOther
+                && !has_moved
+                && (!self.in_the_way.overlaps(path) || self.changes_around(path));
             (self.desired.values.overlaps(path) || is_added || goes_along, has_moved || is_put)
         };
         Some(match (manifest, live) {
@@ -165,6 +175,17 @@ impl<'a> BaseComparison<'a> {
             (false, false) if self.written.is_empty() && self.added.is_empty() => Side::Cluster,
             (true | false, false) => Side::Manifest,
         })
+    }
+
+    /// Returns true if the manifest changes the list or the struct that a path is in. An entry of a map is taken for one of the struct
+    /// around the map: a limit is checked against a request.
+    fn changes_around(&self, path: &FieldPath) -> bool {
+        let Some((last, parent)) = path.elements().split_last() else { return true };
+        let is_entry = matches!(last, PathElement::Field(name) if !self.schema.at(parent).declares(name));
+        let around = if is_entry { parent.split_last().map_or(parent, |(_, above)| above) } else { parent };
+        let around = FieldPath::from(around.to_vec());
+        let dropped = || self.dropped.iter().any(|path| around.is_prefix_of(path) || path.is_prefix_of(&around));
+        self.written.overlaps(&around) || self.added.overlaps(&around) || dropped()
     }
 
     /// The fields that the manifest no longer has, and that the live object has.

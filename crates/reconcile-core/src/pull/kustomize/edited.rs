@@ -200,13 +200,15 @@ fn with_documents(text: Vec<u8>, parts: &[(usize, &PatchPart)]) -> Vec<u8> {
 
 /// Adds an edit; the error is its candidate, if another one sets the same place to another value.
 fn add(joint: &mut Vec<Joint>, edit: &Edit, index: usize) -> Option<usize> {
-    // Several items may be put at one place, each of them once.
     if let Some(same) = joint.iter_mut().find(|other| other.edit == *edit) {
         same.of.push(index);
         return None;
     }
-    let is_there = |other: &&Joint| other.edit.path == edit.path && other.edit.document == edit.document;
-    if joint.iter().find(is_there).is_some_and(|other| !matches!(other.edit.change, Change::Insert { .. })) {
+    // Several items may be put at one place, each of them once, and beside one that goes or changes there.
+    let is_insert = |edit: &Edit| matches!(edit.change, Change::Insert { .. });
+    let is_there =
+        |other: &Joint| other.edit.path == edit.path && other.edit.document == edit.document && !is_insert(&other.edit);
+    if !is_insert(edit) && joint.iter().any(is_there) {
         return Some(index);
     }
     joint.push(Joint { edit: edit.clone(), of: vec![index] });

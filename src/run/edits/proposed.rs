@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use manifest_edit::{Edit, Refusal, Step, edit};
+use manifest_edit::{Refusal, Step, edit};
 use reconcile_core::compare::{Class, FieldChange, holds_redacted};
 use reconcile_core::manifest::{Origin, SourceText};
 use reconcile_core::pull::kustomize::{Candidate, How};
-use reconcile_core::pull::{Accepted, Obstacle, Proposal, is_meant, is_obeyed};
+use reconcile_core::pull::{Accepted, Obstacle, Proposal, is_meant, is_obeyed, made_together};
 use reconcile_report::pull::{EditedFile, FileContent, question};
 use reconcile_report::{Styled, View};
 use serde_json::Value;
@@ -23,7 +23,7 @@ const TRIED_ALONE: usize = 16;
 pub(crate) struct Proposed {
     pub origin: Arc<Origin>,
     pub proposal: Proposal,
-    /// The live object, if an item of one of its lists is new.
+    /// The live object, if an item of one of its lists is new or a value of it is gone.
     pub live: Option<Arc<Value>>,
     /// The place in the kustomization that built the manifest.
     pub place: Option<Placed>,
@@ -121,9 +121,9 @@ impl Trial {
     /// Makes the changes of one file; `None` if there are none.
     pub fn of(changes: &[Proposed]) -> Option<Self> {
         let text = changes.first()?.origin.text.clone();
-        let edits = (0..).zip(changes).filter_map(|(at, one)| Some((at, one.proposal.edit.clone().ok()?)));
-        let (positions, edits): (Vec<usize>, Vec<Edit>) = edits.unzip();
-        let result = edit(text.bytes(), &edits);
+        let accepted = (0..).zip(changes).filter_map(|(at, one)| Some((at, one.accepted()?)));
+        let (positions, accepted): (Vec<usize>, Vec<Accepted<'_>>) = accepted.unzip();
+        let result = edit(text.bytes(), &made_together(text.bytes(), &accepted));
         let refused = result.refused.iter().filter_map(|one| Some((*positions.get(one.edit)?, one.refusal)));
         let refused: Vec<(usize, Refusal)> = refused.collect();
         let left: BTreeSet<usize> = refused.iter().map(|(position, _)| *position).collect();

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use reconcile_core::compare::{Action, Class, FieldChange, Secrecy};
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::manifest::Origin;
-use reconcile_core::pull::{Obstacle, Proposal, Proposer, Selection, Unmatched, adds_items};
+use reconcile_core::pull::{Obstacle, Proposal, Proposer, Selection, Unmatched, needs_live};
 use reconcile_report::pull::{
     EditedFile, FileContent, MissingObject, OtherOverlay, Pulled, PulledChange, PulledObject,
 };
@@ -68,7 +68,7 @@ struct Seen {
     key: ObjectKey,
     origin: Arc<Origin>,
     changes: Vec<FieldChange>,
-    /// The live object, if an item of one of its lists is new.
+    /// The live object, if an item of one of its lists is new or a value of it is gone.
     live: Option<Arc<Value>>,
     /// An error, or the message that it does not exist.
     error: Option<Diagnostic>,
@@ -94,7 +94,7 @@ impl EventSink for Collected {
             }
         }
         let objects = &mut *self.objects.borrow_mut();
-        let live = decision.live().filter(|_| adds_items(&changes)).cloned().map(Arc::new);
+        let live = decision.live().filter(|_| needs_live(&changes)).cloned().map(Arc::new);
         let key = target.key.clone();
         let origin = target.desired.origin.clone();
         let warnings = decision.warnings.clone();

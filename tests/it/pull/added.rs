@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{TIDY, applied, is_settled, patched, text};
-use crate::control_plane::{Replaced, Workspace};
+use crate::control_plane::{Replaced, Workspace, definition};
 use crate::manifests::WEB;
 
 #[test]
@@ -294,4 +294,32 @@ fn an_item_of_a_list_that_the_manifest_dropped_is_pulled() {
     is_settled(&ws, &[("Deployment", "web")]);
     let diff = ws.reconcile(["diff", "-f", ".", "--show-unmanaged"]).exits_with(0);
     assert_eq!(diff.report()["summary"]["unmanaged"], 0, "{diff}");
+}
+
+/// In a custom resource, an empty map is another value than none.
+#[test]
+fn a_map_that_is_gone_from_a_custom_resource_goes_with_its_entries() {
+    let schema = "
+properties:
+  size: {type: integer}
+  labels: {type: object, additionalProperties: {type: string}}
+  tags: {type: array, x-kubernetes-list-type: set, items: {type: string}}
+";
+    let ws = Workspace::new();
+    ws.write("crd.yaml", &definition("Hatch", schema));
+    let it = "apiVersion: $NS.example.com/v1\nkind: Hatch\nmetadata: {name: it}\nspec:\n  labels:  # of all\n    a: x\n    b: z\n  tags: [c, d]\n  size: 1\n";
+    ws.write("it.yaml", it);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    let remove =
+        |field: &str| patched(&ws, &ws.fill_in("hatchs.$NS.example.com/it"), &json!([{"op": "remove", "path": field}]));
+    let pull = || {
+        ws.reconcile(["pull", "-f", "it.yaml", "--class", "absent"]).exits_with(0);
+        ws.reconcile(["diff", "-f", "."]).exits_with(0);
+        std::fs::read_to_string(ws.folder().join("it.yaml")).unwrap()
+    };
+    remove("/spec/labels/a");
+    assert!(pull().contains("  labels:  # of all\n    b: z\n"));
+    remove("/spec/labels");
+    remove("/spec/tags");
+    assert!(pull().ends_with("spec:\n  size: 1\n"));
 }

@@ -4,7 +4,7 @@
 use kube_yaml::{Validation, read};
 use manifest_edit::{Change, Edit, Step, apply};
 use serde_json::Value;
-use structured_merge::{ObjectKey, Op, TypeRef, builtin};
+use structured_merge::{FieldPath, ObjectKey, Op, PathElement, TypeRef, builtin};
 
 use super::order::live_order_of;
 use super::place::{place_of_new, steps, value_at};
@@ -19,8 +19,30 @@ pub struct Accepted<'a> {
     pub change: &'a FieldChange,
     /// The edit.
     pub edit: &'a Edit,
-    /// The live object, if an item of one of its lists is new.
+    /// The live object, if an item of one of its lists is new or a value of it is gone.
     pub live: Option<&'a Value>,
+}
+
+/// The edits of accepted changes as they are made together: where all of a map or a list goes that the live object no longer has, it goes
+/// itself, since an empty one is another value in a custom resource.
+pub fn made_together(before: &[u8], accepted: &[Accepted<'_>]) -> Vec<Edit> {
+    let is_removed = |one: &Accepted<'_>| one.live.is_some() && one.edit.change == Change::Remove;
+    let read = if accepted.iter().any(is_removed) { read(before, Validation::Warn).documents } else { Vec::new() };
+    let mut emptied: Vec<(usize, Vec<Step>)> = Vec::new();
+    for document in read {
+        let own: Vec<&Accepted<'_>> = accepted.iter().filter(|one| one.edit.document == document.number).collect();
+        let Some((_, gone)) = without_removed(document.value, &own) else { continue };
+        emptied.extend(gone.into_iter().map(|place| (document.number, place)));
+    }
+    let made = |one: &Accepted<'_>| {
+        let edit = one.edit;
+        let is_around = |(document, place): &&(usize, Vec<Step>)| {
+            *document == edit.document && edit.change == Change::Remove && edit.path.starts_with(place)
+        };
+        let outermost = emptied.iter().filter(is_around).min_by_key(|(_, place)| place.len());
+        outermost.map_or_else(|| edit.clone(), |(_, place)| Edit { path: place.clone(), ..edit.clone() })
+    };
+    accepted.iter().map(made).collect()
 }
 
 /// Returns true if an edited text has exactly the former objects with the accepted changes.
@@ -44,19 +66,48 @@ fn with_changes(mut document: Value, accepted: &[&Accepted<'_>]) -> Option<Value
         let place = accepted.place(&document)?;
         apply(&mut document, &place, &accepted.edit.change).ok()?;
     }
-    let removed = in_phase(accepted, |_, edit| matches!(edit, Change::Remove));
-    let mut removed: Vec<Vec<Step>> = removed.map(|accepted| accepted.place(&document)).collect::<Option<_>>()?;
-    // Of those without keys, the last one goes first.
-    removed.sort_unstable();
-    removed.dedup();
-    for place in removed.iter().rev() {
-        apply(&mut document, place, &Change::Remove).ok()?;
-    }
+    let (mut document, _) = without_removed(document, accepted)?;
     for accepted in in_phase(accepted, |_, edit| matches!(edit, Change::Insert { .. })) {
         let place = accepted.place_of_new(&document)?;
         apply(&mut document, &place, &accepted.edit.change).ok()?;
     }
     Some(document)
+}
+
+/// A document without what is removed, and the places of the maps and lists that go with all that they had; `None` if something to remove
+/// has no place.
+fn without_removed(mut document: Value, accepted: &[&Accepted<'_>]) -> Option<(Value, Vec<Vec<Step>>)> {
+    let removed: Vec<&Accepted<'_>> = in_phase(accepted, |_, edit| matches!(edit, Change::Remove)).collect();
+    let mut places: Vec<Vec<Step>> = removed.iter().map(|one| one.place(&document)).collect::<Option<_>>()?;
+    let gone: Vec<Gone<'_>> = removed.iter().flat_map(|one| one.gone_around(&document)).collect();
+    // Of those without keys, the last one goes first.
+    places.sort_unstable();
+    places.dedup();
+    for place in places.iter().rev() {
+        apply(&mut document, place, &Change::Remove).ok()?;
+    }
+    let mut emptied = Vec::new();
+    for Gone { of, path, place } in gone {
+        let Some(now) = of.place_of(&path, &document) else { continue };
+        let is_empty = match value_at(&document, &now) {
+            Some(Value::Object(map)) => map.is_empty(),
+            Some(Value::Array(items)) => items.is_empty(),
+            _ => false,
+        };
+        if is_empty {
+            apply(&mut document, &now, &Change::Remove).ok()?;
+            emptied.push(place);
+        }
+    }
+    Some((document, emptied))
+}
+
+/// A map or a list around a removed field that the live object no longer has.
+struct Gone<'p> {
+    of: &'p Accepted<'p>,
+    path: FieldPath,
+    /// Its place before anything is removed.
+    place: Vec<Step>,
 }
 
 fn in_phase<'p, 'a>(
@@ -69,8 +120,28 @@ fn in_phase<'p, 'a>(
 impl Accepted<'_> {
     /// The place of the field as the document is now.
     fn place(&self, document: &Value) -> Option<Vec<Step>> {
+        self.place_of(&self.change.path, document)
+    }
+
+    fn place_of(&self, path: &FieldPath, document: &Value) -> Option<Vec<Step>> {
         let (_, above) = &self.object;
-        Some([above.clone(), steps(&self.change.path, value_at(document, above)?)?].concat())
+        Some([above.clone(), steps(path, value_at(document, above)?)?].concat())
+    }
+
+    /// The maps and lists around the field that the live object no longer has, the innermost first. Only in a custom resource is an empty
+    /// one another value.
+    fn gone_around(&self, document: &Value) -> Vec<Gone<'_>> {
+        let (key, _) = self.object;
+        let mut gone = Vec::new();
+        let Some(live) = self.live.filter(|_| builtin().object(&key.gvk).is_none()) else { return gone };
+        let mut elements = self.change.path.elements();
+        while let Some((_, above @ [_, .., PathElement::Field(_)])) = elements.split_last() {
+            let path = FieldPath::from(above.to_vec());
+            let Some(place) = self.place_of(&path, document).filter(|_| path.value_in(live).is_none()) else { break };
+            gone.push(Gone { of: self, path, place });
+            elements = above;
+        }
+        gone
     }
 
     fn place_of_new(&self, document: &Value) -> Option<Vec<Step>> {
@@ -91,7 +162,7 @@ impl Accepted<'_> {
 #[cfg(test)]
 mod tests {
     use serde_json::json;
-    use structured_merge::{FieldPath, GroupVersionKind, PathElement, Scalar};
+    use structured_merge::{GroupVersionKind, Scalar};
 
     use super::*;
     use crate::compare::Class;

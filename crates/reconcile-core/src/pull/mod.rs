@@ -15,8 +15,8 @@ mod selection;
 mod switch;
 mod unmatched;
 
-pub use meaning::{Accepted, is_meant};
-pub use proposal::{Obstacle, Proposal, Proposer, adds_items, with_changes};
+pub use meaning::{Accepted, is_meant, made_together};
+pub use proposal::{Obstacle, Proposal, Proposer, needs_live, with_changes};
 pub use secret_lines::{may_hold_secrets, secret_lines, secret_lines_of_kustomization};
 pub use selection::{ObjectName, PULLED, Selection, is_obeyed};
 pub use switch::other_halves;

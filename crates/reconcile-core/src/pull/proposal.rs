@@ -280,12 +280,13 @@ fn is_field(change: &FieldChange) -> bool {
     }
 }
 
-/// Returns true if items are among the changes that only the live object has: their place is that in the live list.
-pub fn adds_items(changes: &[FieldChange]) -> bool {
+/// Returns true if changes are written with a look at the live object: it has the places of new items, and tells whether the map or the list
+/// of something that is gone is gone as well.
+pub fn needs_live(changes: &[FieldChange]) -> bool {
     let is_item = |change: &FieldChange| {
         matches!(change.path.elements().last(), Some(PathElement::Key(_) | PathElement::Member(_)))
     };
-    changes.iter().any(|change| change.live.is_some() && change.desired.is_none() && is_item(change))
+    changes.iter().any(|change| change.live.is_none() || change.desired.is_none() && is_item(change))
 }
 
 /// An object as its manifest has it, and its place in the file.

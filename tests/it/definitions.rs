@@ -146,6 +146,9 @@ fn huge() -> String {
 /// A placeholder, which an injector replaces that comes later. The server does not establish such a definition, however long one waits.
 #[test]
 fn a_definition_that_waits_for_its_ca_bundle_is_written_and_named() {
+    if is_before(31, "a definition with such a bundle is established, and each request for its kind fails") {
+        return;
+    }
     let ws = Workspace::new();
     let group = ws.fill_in("$NS.example.com");
     let conversion = "  conversion: {strategy: Webhook, webhook: {conversionReviewVersions: [v1], clientConfig: {caBundle: Cg==, service: {name: x, namespace: x}}}}\n  versions:\n";

@@ -8,8 +8,8 @@ use super::change::{Change, Edit, Refusal, Step};
 
 /// A value with edits applied. The indices of all edits are those of the given value: values are set first, then entries
 /// and items are removed, inserted and put in another order, the last ones first. A value behind the end of a list is appended, and
-/// mappings on the way and lists of new items that do not exist are made. Removing what does not exist changes nothing. An edit below a value that another one
-/// sets as a whole is refused: the new value need not have that place.
+/// mappings on the way and lists of new items that do not exist are made. Removing what does not exist changes nothing. An edit below a
+/// value that another one sets as a whole is refused: the new value need not have that place.
 pub fn applied(value: &Value, edits: &[&Edit]) -> Result<Value, Refusal> {
     check_overlap(edits)?;
     let mut value = value.clone();

@@ -26,8 +26,8 @@ pub struct Accepted<'a> {
 /// The edits of accepted changes as they are made together: where all of a map or a list goes that the live object no longer has, it goes
 /// itself, since an empty one is another value in a custom resource.
 pub fn made_together(before: &[u8], accepted: &[Accepted<'_>]) -> Vec<Edit> {
-    let is_removed = |one: &Accepted<'_>| one.live.is_some() && one.edit.change == Change::Remove;
-    let read = if accepted.iter().any(is_removed) { read(before, Validation::Warn).documents } else { Vec::new() };
+    let may_empty = |one: &Accepted<'_>| one.edit.change == Change::Remove && one.live_of_custom().is_some();
+    let read = if accepted.iter().any(may_empty) { read(before, Validation::Warn).documents } else { Vec::new() };
     let mut emptied: Vec<(usize, Vec<Step>)> = Vec::new();
     for document in read {
         let own: Vec<&Accepted<'_>> = accepted.iter().filter(|one| one.edit.document == document.number).collect();
@@ -128,12 +128,15 @@ impl Accepted<'_> {
         Some([above.clone(), steps(path, value_at(document, above)?)?].concat())
     }
 
-    /// The maps and lists around the field that the live object no longer has, the innermost first. Only in a custom resource is an empty
-    /// one another value.
+    /// The live object, if it is a custom resource: only there is an empty map or list another value than none.
+    fn live_of_custom(&self) -> Option<&Value> {
+        self.live.filter(|_| builtin().object(&self.object.0.gvk).is_none())
+    }
+
+    /// The maps and lists around the field that the live object no longer has, the innermost first.
     fn gone_around(&self, document: &Value) -> Vec<Gone<'_>> {
-        let (key, _) = self.object;
         let mut gone = Vec::new();
-        let Some(live) = self.live.filter(|_| builtin().object(&key.gvk).is_none()) else { return gone };
+        let Some(live) = self.live_of_custom() else { return gone };
         let mut elements = self.change.path.elements();
         while let Some((_, above @ [_, .., PathElement::Field(_)])) = elements.split_last() {
             let path = FieldPath::from(above.to_vec());

@@ -75,8 +75,7 @@ fn pair(whole: &mut Report) {
     }
     if !whole.dropped.is_empty() {
         // Another shard deletes them, or has them under a new name.
-        let former = whole.objects.iter().filter_map(ObjectReport::former);
-        let known: BTreeSet<ObjectKey> = former.chain(whole.objects.iter().map(|object| object.key.clone())).collect();
+        let known = whole.keys_and_formers();
         whole.dropped.retain(|one| !known.contains(&one.key()));
     }
     whole.summary.dropped = whole.dropped.len();

@@ -397,12 +397,17 @@ impl Report {
         classes.find(|class| self.verdict == Verdict::Drift && !differs && is_chosen(class) && is_found(class))
     }
 
+    /// The objects of the report, with the former ones of those that have new names.
+    pub(crate) fn keys_and_formers(&self) -> BTreeSet<ObjectKey> {
+        let former = self.objects.iter().filter_map(ObjectReport::former);
+        self.objects.iter().map(|object| object.key.clone()).chain(former).collect()
+    }
+
     /// Adds the objects that only the base has and that exist, and the number of objects that were left out because their manifests are
     /// those of the base.
     pub fn with_rest_of_base(mut self, dropped: Vec<DroppedObject>, unchanged: Option<usize>) -> Self {
         if !dropped.is_empty() {
-            let mut keys: BTreeSet<ObjectKey> = self.objects.iter().map(|object| object.key.clone()).collect();
-            keys.extend(self.objects.iter().filter_map(ObjectReport::former));
+            let keys = self.keys_and_formers();
             self.dropped.extend(dropped.into_iter().filter(|one| !keys.contains(&one.key())));
         }
         self.summary.dropped = self.dropped.len();

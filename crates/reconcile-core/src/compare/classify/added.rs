@@ -99,14 +99,11 @@ impl Classifier<'_> {
 
 /// Returns true if owners of a value own different entries, fields or items of it: each of these is an addition of its own.
 fn have_different_parts(owners: &[&ManagedFieldsEntry], path: &FieldPath) -> bool {
-    let parts = |entry: &ManagedFieldsEntry| {
-        let below = entry.fields.below(path);
-        below.into_iter().flat_map(FieldSet::nodes).map(|(element, ..)| element.clone()).collect::<Vec<_>>()
-    };
-    owners.split_first().is_some_and(|(first, rest)| {
-        let of_first = parts(first);
-        rest.iter().any(|other| parts(other) != of_first)
-    })
+    owners.iter().zip(owners.iter().skip(1)).any(|(one, next)| !parts(one, path).eq(parts(next, path)))
+}
+
+fn parts<'e>(entry: &'e ManagedFieldsEntry, path: &FieldPath) -> impl Iterator<Item = &'e PathElement> {
+    entry.fields.below(path).into_iter().flat_map(FieldSet::nodes).map(|(element, ..)| element)
 }
 
 /// Returns true if an owner has more of a value than what is left out.

@@ -10,6 +10,7 @@ use crate::engine::event::{Event, EventSink};
 use crate::engine::interrupt::Interrupt;
 use crate::engine::wait::{Watched, observe};
 use crate::engine::write::Written;
+use apply_set::{ApplySet, part_of};
 use reconcile_core::compare::{Action, Decision, FieldChange, ObjectDiff, Replacement};
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::live::Target;
@@ -155,6 +156,13 @@ impl Item {
         let gvk = &self.target().key.gvk;
         let is_written = matches!(self.outcome, Some(Outcome::Created | Outcome::Updated | Outcome::Replaced));
         is_written && (gvk.is_namespace() || gvk.is_crd())
+    }
+
+    /// Returns true if its write made it a member of an apply set.
+    pub fn has_joined(&self, set: &ApplySet) -> bool {
+        use Outcome::{Adopted, Created, Replaced, Updated};
+        let is_written = matches!(self.outcome, Some(Created | Updated | Adopted | Replaced));
+        is_written && self.decision.live().and_then(part_of) != Some(set.id.as_str())
     }
 
     /// Returns true if it has the name of another object after its write.

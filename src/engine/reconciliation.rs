@@ -16,7 +16,7 @@ use crate::engine::comparison::{Comparison, MembersOfBase};
 use crate::engine::event::{Event, Stage};
 use crate::engine::item::Item;
 use crate::engine::other_shards::ShardWait;
-use crate::engine::prune::{Judged, Planned, Unapplied};
+use crate::engine::prune::{AfterPass, Judged, Planned};
 use crate::engine::wait::Waiting;
 use crate::engine::wait::Watched;
 use reconcile_core::compare::{Decision, Evidence, ObjectDiff, Replace};
@@ -198,8 +198,9 @@ impl<'a> Reconciliation<'a> {
             unready = ready(run, &others, timeout).await;
         }
         if let Some(prune) = prune {
-            let unapplied = Unapplied { own, other_shards: &other_shards, unready: &unready };
-            prune.act(cluster, unapplied, wait, &interrupt, events).await;
+            let has_joined = run.own().any(|item| item.has_joined(prune.set()));
+            let after = AfterPass { unapplied: own, other_shards: &other_shards, unready: &unready, has_joined };
+            prune.act(cluster, after, wait, &interrupt, events).await;
         }
     }
 

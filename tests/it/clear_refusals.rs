@@ -232,17 +232,29 @@ fn an_owner_that_does_not_exist_is_named_before_the_garbage_collector_acts() {
 #[test]
 fn a_name_that_nothing_in_the_object_has_is_said_to_be_missing() {
     let ws = Workspace::new();
-    let deployment = json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "it"}, "spec": {
-        "selector": {"matchLabels": {"app": "it"}},
-        "template": {"metadata": {"labels": {"app": "it"}}, "spec": {
-            "volumes": [{"name": "data", "emptyDir": {}}],
-            "containers": [{"name": "a", "image": "a", "volumeMounts": [{"name": "nope", "mountPath": "/d"}]}]}}}});
-    ws.write("it.yaml", &deployment.to_string());
-    for command in ["diff", "apply"] {
-        let run = ws.reconcile([command, "-f", "."]).exits_with(4);
-        let error = error(&run, "Deployment", "it");
-        let field = "spec.template.spec.containers[name=a].volumeMounts[mountPath=/d].name";
-        assert_eq!(error["message"], format!("`{field}`: not found: `nope`"), "{run}");
+    let field = "spec.template.spec.containers[name=a].volumeMounts[mountPath=/d].name";
+    let templates = json!([{"metadata": {"name": "claim"}, "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}}]);
+    for (kind, volumes, name, hint) in [
+        ("Deployment", json!([{"name": "data", "emptyDir": {}}]), "nope", "the Pod has `data`"),
+        ("Deployment", json!([{"name": "data", "emptyDir": {}}]), "dta", "did you mean `data`? the Pod has `data`"),
+        ("Deployment", json!([]), "nope", "the Pod has no `volumes`"),
+        ("StatefulSet", json!([]), "clam", "did you mean `claim`? the Pod has `claim`"),
+    ] {
+        let mut object = json!({"apiVersion": "apps/v1", "kind": kind, "metadata": {"name": "it"}, "spec": {
+            "selector": {"matchLabels": {"app": "it"}},
+            "template": {"metadata": {"labels": {"app": "it"}}, "spec": {
+                "volumes": volumes,
+                "containers": [{"name": "a", "image": "a", "volumeMounts": [{"name": name, "mountPath": "/d"}]}]}}}});
+        if kind == "StatefulSet" {
+            object["spec"]["volumeClaimTemplates"] = templates.clone();
+        }
+        ws.write("it.yaml", &object.to_string());
+        for command in ["diff", "apply"] {
+            let run = ws.reconcile([command, "-f", "."]).exits_with(4);
+            let error = error(&run, kind, "it");
+            assert_eq!(error["message"], format!("`{field}`: not found: `{name}`"), "{run}");
+            assert_eq!(error["mistakes"][0]["hint"], hint, "{run}");
+        }
     }
 }
 

@@ -1,43 +1,39 @@
 //! The third state: the decisions which members are deleted. Only this state writes: the parent before the pass, the deletions, and
-//! the parent after them.
+//! the parent after them (in `record`).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use apply_set::{ApplySet, DesiredMembers, Inventory, PART_OF, PruneDecision, Reason};
+use apply_set::{ApplySet, DesiredMembers, PART_OF, PruneDecision, Reason};
 use structured_merge::{GroupVersionKind, ObjectKey};
 
 use super::delete::{INTERRUPTED, PruneEntry, delete_step};
 use super::limits::hold_back;
-use super::parent::{Parent, ParentChange, Recorded};
+use super::parent::{Parent, ParentChange};
 use super::search::{Coverage, ListedMember, MemberSearch, Scope, created_at, find};
 use crate::client::Cluster;
 use crate::engine::event::{Event, EventSink, Stage};
 use crate::engine::interrupt::Interrupt;
 use crate::engine::item::unplanned;
 use crate::engine::write::DEFAULT_DELETE_TIMEOUT;
-use reconcile_core::compare::{ObjectDiff, ROUNDS, Redactor};
-use reconcile_core::diagnostic::{Code, Diagnostic};
+use reconcile_core::compare::{ObjectDiff, Redactor};
+use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::live::{Resource, Target};
 use reconcile_core::object::Shard;
 use reconcile_core::object::generated::Generated;
 use reconcile_core::pass::{Outcome, TurnResult};
 
-/// The objects that do not match their manifests after the pass.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Unapplied<'a> {
-    /// The number of objects of the run.
-    pub own: usize,
+/// The state of the manifests' objects after the pass.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AfterPass<'a> {
+    /// The number of objects of the run that do not match their manifests.
+    pub unapplied: usize,
     /// The objects of other shards that are not yet members of the set.
     pub other_shards: &'a [&'a ObjectKey],
     /// The objects that are not ready, with `--wait`.
     pub unready: &'a [ObjectKey],
-}
-
-impl Unapplied<'_> {
-    fn is_none(&self) -> bool {
-        self.own == 0 && self.other_shards.is_empty()
-    }
+    /// True if objects have joined the set.
+    pub has_joined: bool,
 }
 
 /// The reason why nothing is deleted while objects are not ready.
@@ -63,6 +59,8 @@ pub(super) struct Notes {
 pub(crate) struct Judged {
     pub(super) parent: Parent,
     pub(super) coverage: Coverage,
+    /// The searches that found the members.
+    pub(super) searches: Vec<MemberSearch>,
     pub(super) desired: DesiredMembers,
     pub(super) entries: Vec<PruneEntry>,
     /// The members with generated names that go because the same objects come under new names.
@@ -72,6 +70,8 @@ pub(crate) struct Judged {
     pub(super) notes: Notes,
     /// True if the parent could not be written, so that nothing else may be.
     pub(super) is_held: bool,
+    /// True if somebody else changed the parent's list since it was read.
+    pub(super) is_disturbed: bool,
     /// The namespaces of the manifests' objects.
     pub(super) namespaces: BTreeSet<String>,
     /// The other shard whose run prunes: here, members are only recorded.
@@ -187,47 +187,12 @@ impl Judged {
         parent.set.parent.namespace.as_deref()
     }
 
-    /// Writes the parent before the pass: it lists the kinds and namespaces of present and future members, so that no member is lost
-    /// whatever happens. The error says why the pass cannot begin.
-    pub async fn begin(&mut self, cluster: &Cluster, interrupt: &Interrupt) -> Result<(), String> {
-        if interrupt.is_set() {
-            return Ok(());
-        }
-        let listed = self.list_superset(cluster).await;
-        self.notes.warnings.extend(self.parent.take_warnings());
-        let Err(Diagnostic { code, message, hint, .. }) = listed else { return Ok(()) };
-        self.is_held = true;
-        let message = format!("{}, the parent of the apply set, cannot be written: {message}", self.parent.set.parent);
-        let hint = hint.as_deref().unwrap_or("nothing was applied, because new members could not be recorded");
-        self.notes.errors.push(Diagnostic::new(code, message).with_hint(hint));
-        Err("the parent of the apply set could not be written".to_owned())
-    }
-
-    async fn list_superset(&mut self, cluster: &Cluster) -> Result<(), Diagnostic> {
-        let mut members = self.coverage.listed.union(self.desired.inventory());
-        let are_members =
-            |entry: &&PruneEntry| matches!(entry.decision, PruneDecision::Prune(_) | PruneDecision::Keep(_));
-        self.entries.iter().filter(are_members).for_each(|entry| members.add(entry.key()));
-        for _ in 0..ROUNDS {
-            match self.parent.write(cluster, &members).await {
-                Recorded::Written(_) => return Ok(()),
-                Recorded::Failed(diagnostic) => return Err(diagnostic),
-                Recorded::Moved => {
-                    self.parent.read_again(cluster).await?;
-                    let now = self.parent.state.as_ref().map(|state| state.inventory(&self.coverage.mentioned));
-                    members = members.union(&now.unwrap_or_default());
-                }
-            }
-        }
-        Err(Diagnostic::new(Code::Conflict, "the parent of the apply set keeps changing").with_hint("run again"))
-    }
-
     /// Deletes members step by step after the pass, and waits until they are gone, for at most `timeout` in each step. Then the parent
-    /// lists the other members. Nothing is deleted if objects of the pass are `unapplied`, or if a deletion is not allowed.
+    /// lists the other members. Nothing is deleted if objects are unapplied, or if a deletion is not allowed.
     pub async fn act(
         &mut self,
         cluster: &Cluster,
-        unapplied: Unapplied<'_>,
+        after: AfterPass<'_>,
         timeout: Option<Duration>,
         interrupt: &Interrupt,
         events: &dyn EventSink,
@@ -240,9 +205,9 @@ impl Judged {
         if open > 0 {
             events.receive(Event::Began(Stage::Prune, open));
         }
-        let held = self.held(unapplied, interrupt).map(TurnResult::skipped);
+        let held = self.held(after, interrupt).map(TurnResult::skipped);
         let held = held.or_else(|| hold_back(&mut self.entries, &mut self.desired).map(TurnResult::skipped));
-        let held = held.or_else(|| unready(unapplied.unready).map(TurnResult::postponed));
+        let held = held.or_else(|| unready(after.unready).map(TurnResult::postponed));
         self.delete(cluster, held, timeout, interrupt, events).await;
         if open > 0 {
             events.receive(Event::Ended(Stage::Prune));
@@ -253,28 +218,27 @@ impl Judged {
             }
         }
         let is_done = |entry: &PruneEntry| entry.outcome().is_some_and(Outcome::is_done);
-        let is_complete = self.pruned_by.is_none() && unapplied.is_none() && self.entries.iter().all(is_done);
-        if is_complete && self.notes.errors.is_empty() && !interrupt.is_set() {
-            self.end(cluster).await;
-            let again = self.parent.take_warnings().into_iter().filter(|text| !self.notes.warnings.contains(text));
-            self.notes.warnings.extend(again.collect::<Vec<_>>());
+        let is_applied = after.unapplied == 0 && after.other_shards.is_empty();
+        let is_complete = self.pruned_by.is_none() && is_applied && self.entries.iter().all(is_done);
+        if !interrupt.is_set() && !self.is_held {
+            self.end(cluster, is_complete && self.notes.errors.is_empty(), after.has_joined).await;
         }
     }
 
     /// The reason why nothing is deleted; `None` if members may be deleted.
-    fn held(&self, unapplied: Unapplied<'_>, interrupt: &Interrupt) -> Option<String> {
-        match unapplied {
+    fn held(&self, after: AfterPass<'_>, interrupt: &Interrupt) -> Option<String> {
+        match after {
             _ if interrupt.is_set() => Some(INTERRUPTED.to_owned()),
-            Unapplied { own: 1, .. } => Some("nothing is pruned, because an object was not applied".to_owned()),
-            Unapplied { own: left @ 2.., .. } => {
+            AfterPass { unapplied: 1, .. } => Some("nothing is pruned, because an object was not applied".to_owned()),
+            AfterPass { unapplied: left @ 2.., .. } => {
                 Some(format!("nothing is pruned, because {left} objects were not applied"))
             }
             _ if self.is_held => Some("the parent of the apply set could not be written".to_owned()),
-            Unapplied { other_shards: [], .. } => None,
-            Unapplied { other_shards: [only], .. } => {
+            AfterPass { other_shards: [], .. } => None,
+            AfterPass { other_shards: [only], .. } => {
                 Some(format!("nothing is pruned, because another shard has not applied {only} yet"))
             }
-            Unapplied { other_shards: [first, rest @ ..], .. } => {
+            AfterPass { other_shards: [first, rest @ ..], .. } => {
                 let more = rest.len();
                 Some(format!("nothing is pruned, because other shards have not applied {first} and {more} more yet"))
             }
@@ -305,29 +269,5 @@ impl Judged {
                 }
             };
         }
-    }
-
-    /// Writes the parent so that it lists exactly the remaining members. If somebody else has changed the list, it is not written.
-    async fn end(&mut self, cluster: &Cluster) {
-        let members: &Inventory = self.desired.inventory();
-        for _ in 0..ROUNDS {
-            let before = self.parent.state.clone();
-            let Diagnostic { code, message, hint, .. } = match self.parent.write(cluster, members).await {
-                Recorded::Written(_) => return,
-                Recorded::Failed(diagnostic) => diagnostic,
-                Recorded::Moved => match (self.parent.read_again(cluster).await, &before) {
-                    (Err(diagnostic), _) => diagnostic,
-                    // The list is unchanged, or the answer to our own write was lost.
-                    (Ok(()), Some(before)) if self.parent.is_undisturbed(before, members) => continue,
-                    _ => break,
-                },
-            };
-            let message = format!("{} cannot be updated: {message}", self.parent.set.parent);
-            let hint = hint.as_deref().unwrap_or("the list of the set may have kinds or namespaces without members");
-            self.notes.errors.push(Diagnostic::new(code, message).with_hint(hint));
-            return;
-        }
-        let message = "somebody else changed the apply set in the meantime: its list may have kinds or namespaces without members";
-        self.notes.warnings.push(message.to_owned());
     }
 }

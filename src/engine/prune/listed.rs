@@ -32,7 +32,9 @@ impl Listed {
         events: &dyn EventSink,
     ) -> Judged {
         let Self { planned, members, unreadable } = self;
-        let Planned { parent, coverage, unseen, recovers, pruned_by, hooks, mut notes, limits, required, .. } = planned;
+        let Planned {
+            parent, coverage, searches, unseen, recovers, pruned_by, hooks, mut notes, limits, required, ..
+        } = planned;
         let rules = PruneRules { trust: trust(policy), keep: kept_from_pruning, recover: recovers, unseen };
         let mut desired = DesiredMembers::new(&parent.set, rules);
         for target in targets {
@@ -72,8 +74,20 @@ impl Listed {
             entry.announce(redactor, events);
         }
         let parent_change = parent.change(desired.inventory());
-        let is_held = false;
-        Judged { parent, coverage, desired, entries, renamed, parent_change, notes, is_held, namespaces, pruned_by }
+        Judged {
+            parent,
+            coverage,
+            searches,
+            desired,
+            entries,
+            renamed,
+            parent_change,
+            notes,
+            is_held: false,
+            is_disturbed: false,
+            namespaces,
+            pruned_by,
+        }
     }
 }
 

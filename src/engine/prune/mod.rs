@@ -14,12 +14,13 @@ mod limits;
 mod listed;
 mod parent;
 mod planned;
+mod record;
 mod search;
 
 use reconcile_core::diagnostic::Diagnostic;
 
 pub(crate) use definitions::parent_kinds;
-pub(crate) use judged::{Judged, Unapplied};
+pub(crate) use judged::{AfterPass, Judged};
 pub(crate) use limits::Limits;
 pub(crate) use parent::{ParentChange, is_own_tooling};
 pub(crate) use planned::{Planned, Requested, places, reach};

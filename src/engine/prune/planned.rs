@@ -38,7 +38,7 @@ pub(crate) struct Requested {
 pub(crate) struct Planned {
     pub(super) parent: Parent,
     pub(super) coverage: Coverage,
-    searches: Vec<MemberSearch>,
+    pub(super) searches: Vec<MemberSearch>,
     /// Kinds that the parent lists and the server does not serve.
     unknown: Vec<GroupKind>,
     /// Kinds whose members cannot be listed, with the namespace if it is only one.
@@ -207,7 +207,7 @@ impl Planned {
     /// Lists the members.
     pub async fn list(mut self, cluster: &Cluster) -> Listed {
         let selector = format!("{PART_OF}={}", self.parent.set.id);
-        let results = find(cluster, std::mem::take(&mut self.searches), &selector).await;
+        let results = find(cluster, self.searches.clone(), &selector).await;
         self.unseen.extend(results.unsearched.iter().map(|one| (one.kind.clone(), one.namespace.clone())));
         self.notes.errors.extend(results.unreadable.iter().map(unreadable));
         let is_listed = |one: &&Unsearched| self.coverage.is_listed(&one.kind, one.namespace.as_deref());

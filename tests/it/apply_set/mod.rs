@@ -1,5 +1,6 @@
 //! `--prune --applyset`: members that no manifest names any more are deleted, and nothing else (KEP-3659).
 
+mod at_once;
 mod deletions;
 mod identity;
 mod kept;

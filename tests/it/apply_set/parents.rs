@@ -1,11 +1,9 @@
 //! Which objects can be parents, and what stands against a parent.
 
-use std::sync::Arc;
-
 use serde_json::{Value, json};
 
-use super::{PART_OF, applied, config_map, label, lists, record, remove, run};
-use crate::control_plane::{ANY_FIELDS, Fault, Proxy, Replaced, Workspace, definition};
+use super::{PART_OF, applied, config_map, label, lists, remove, run};
+use crate::control_plane::{ANY_FIELDS, Replaced, Workspace, definition};
 
 /// A workspace where custom resources can be parents.
 fn with_parent_types() -> Workspace {
@@ -225,32 +223,6 @@ fn a_kind_that_is_gone_holds_nothing_up() {
     lists(&ws, "ConfigMap", "");
     let diff = ws.reconcile([&["diff"][..], &flags].concat()).exits_with(0);
     assert_eq!(diff.stderr, "");
-}
-
-#[test]
-fn a_list_that_somebody_else_makes_longer_meanwhile_stays_as_long() {
-    let ws = Arc::new(applied());
-    remove(&ws, "b");
-    ws.write("role.yaml", "{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: r}, rules: []}");
-    run(&ws, "apply").exits_with(0);
-    remove(&ws, "role");
-    let proxy = Proxy::new(&ws);
-    let other = Arc::clone(&ws);
-    // Another run lists a kind that it is about to add members of.
-    let list = json!({"metadata": {"annotations": {"applyset.kubernetes.io/contains-group-kinds": "ConfigMap,Role.rbac.authorization.k8s.io,Service"}}});
-    let event = move || other.patch_as("kubectl-reconcile-applyset", "secret/set", &list);
-    proxy.inject(1, "DELETE", "roles/r", Fault::After(Arc::new(event)));
-    let apply = ws.through(&proxy.url()).reconcile(["apply", "-f", ".", "--prune", "--applyset=set"]).exits_with(0);
-    assert!(apply.stderr.contains("somebody else changed the apply set"), "{apply}");
-    lists(&ws, "ConfigMap,Role.rbac.authorization.k8s.io,Service", "");
-
-    // Somebody who changes something else is no hindrance.
-    let other = Arc::clone(&ws);
-    let event = move || other.patch_as("gitops", "secret/set", &json!({"metadata": {"labels": {"seen": "yes"}}}));
-    proxy.inject(1, "PATCH", "secrets/set", Fault::After(Arc::new(event)));
-    ws.through(&proxy.url()).reconcile(["apply", "-f", ".", "--prune", "--applyset=set"]).exits_with(0);
-    lists(&ws, "ConfigMap", "");
-    assert_eq!(record(&ws)[2], format!("kubectl-reconcile/v{}", env!("CARGO_PKG_VERSION")));
 }
 
 #[test]

@@ -51,6 +51,8 @@ fn an_object_that_is_no_longer_in_the_manifests_is_told_if_it_exists() {
     let apply = ws.reconcile(["apply", "-f", "new", "--base", "old"]).exits_with(0);
     assert_eq!(apply.report()["summary"]["dropped"], 1, "{apply}");
     assert_eq!(apply.stdout.matches("stays without --prune").count(), 1, "{apply}");
+    let apply = ws.reconcile(["apply", "-f", "new", "--base", "old", "--prune", "--applyset=shop"]).exits_with(0);
+    assert_eq!(apply.stdout.matches("stays, because it is no member of the apply set").count(), 1, "{apply}");
 }
 
 /// Somebody changed what the manifests drop: its deletion takes that change with it.

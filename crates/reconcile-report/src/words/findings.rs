@@ -173,7 +173,8 @@ pub(crate) fn of_run(one: &ContextReport) -> Vec<Finding<'_>> {
     let unmanaged =
         unmanaged.map(|object| general(UNMANAGED_OBJECT, &format!("{}: {}", object.key(), object.reason())));
     let dropped = one.report.dropped.iter().take(MOST_NAMED);
-    let dropped = dropped.map(|object| general(DROPPED, &format!("{}: {NO_LONGER_IN_MANIFESTS}", object.key())));
+    let words = no_longer_in_manifests(&one.report);
+    let dropped = dropped.map(|object| general(DROPPED, &format!("{}: {words}", object.key())));
     let ignored = describe::left_alone(&one.report).map(|text| general(IGNORED, &text));
     errors.chain(dropped).chain(ignored).chain(warnings).chain(unmanaged).collect()
 }
@@ -339,8 +340,15 @@ fn stopped_by(object: &ObjectReport) -> Option<String> {
 
 /// The most objects that are named of those that no manifest has.
 pub(crate) const MOST_NAMED: usize = 100;
+
 /// The words about such an object.
-pub(crate) const NO_LONGER_IN_MANIFESTS: &str = "no longer in the manifests; stays without --prune";
+pub(crate) fn no_longer_in_manifests(report: &Report) -> &'static str {
+    match &report.apply_set {
+        None => "no longer in the manifests; stays without --prune",
+        Some(set) if set.pruned_by.is_some() => "no longer in the manifests; another shard prunes",
+        Some(_) => "no longer in the manifests; stays, because it is no member of the apply set",
+    }
+}
 
 /// Number of bytes of the digest that are kept.
 const LENGTH: usize = 16;

@@ -192,7 +192,9 @@ fn worded(cursor: &Cursor<'_>, is_key: bool, complaint: &Complaint) -> (String, 
         (ComplaintKind::Unsupported, _) => (with_detail(&format!("{name} has an unsupported value"), detail), None),
         (ComplaintKind::Duplicate, Some(value)) => (format!("{name}: `{}` is used twice", short(value)), None),
         (ComplaintKind::Duplicate, None) => (format!("{name} is used twice"), None),
-        (ComplaintKind::NotFound, Some(value)) => (format!("{name}: not found: `{}`", short(value)), None),
+        (ComplaintKind::NotFound, Some(value)) => {
+            (format!("{name}: not found: `{}`", short(value)), value.as_str().and_then(|value| declared(cursor, value)))
+        }
         (ComplaintKind::NotFound, None) => (with_detail(&format!("{name}: not found"), detail), None),
         (ComplaintKind::Invalid, Some(value)) if is_key => {
             (format!("{name}: a key cannot be `{}`: {detail}", short(value)), None)
@@ -337,6 +339,27 @@ fn supported(value: &str, detail: &str) -> String {
     let names = || list.split(", ").map(|name| name.trim_matches('"'));
     let meant = similar(value, names().take(MOST_COMPARED)).map(|name| format!("did you mean `{name}`? "));
     format!("{}the server takes {}", meant.unwrap_or_default(), listed(names(), MOST_LISTED))
+}
+
+/// The lists of a Pod whose items name items of another list of it (`k8s.io/kubernetes` `pkg/apis/core/validation`).
+const REFERRING: [(&str, &str); 3] =
+    [("volumeMounts", "volumes"), ("volumeDevices", "volumes"), ("claims", "resourceClaims")];
+
+/// The hint for a name that is not among those that the Pod declares; the volumes of a StatefulSet may be templates of claims.
+fn declared(cursor: &Cursor<'_>, value: &str) -> Option<String> {
+    let (_, list) = REFERRING.iter().find(|(referring, _)| cursor.steps.contains(&Step::Key(referring)))?;
+    let lists = cursor.trail.iter().flat_map(|(value, _)| {
+        let templates = value.get("volumeClaimTemplates").filter(|_| *list == "volumes");
+        value.get(list).into_iter().chain(templates).filter_map(Value::as_array).flatten()
+    });
+    let items: Vec<&Value> = lists.collect();
+    let names =
+        || items.iter().filter_map(|item| item.get("name").or_else(|| item.pointer("/metadata/name"))?.as_str());
+    if names().next().is_none() {
+        return Some(format!("the Pod has no `{list}`"));
+    }
+    let meant = similar(value, names().take(MOST_COMPARED)).map(|name| format!("did you mean `{name}`? "));
+    Some(format!("{}the Pod has {}", meant.unwrap_or_default(), listed(names(), MOST_LISTED)))
 }
 
 fn with_detail(text: &str, detail: &str) -> String {

@@ -12,7 +12,7 @@ use crate::view::View;
 use crate::words::conflict;
 use crate::words::deletions::asked;
 use crate::words::effects;
-use crate::words::findings::{MOST_NAMED, NO_LONGER_IN_MANIFESTS};
+use crate::words::findings::{MOST_NAMED, no_longer_in_manifests};
 use crate::words::parts::{Part, has_parts, is_divided, split};
 use crate::words::sentence::{not_to_do, to_do};
 use crate::words::styled::{Role, Styled};
@@ -142,7 +142,7 @@ pub(crate) fn parent_text(report: &Report, view: &View) -> Styled {
 pub(crate) fn dropped_lines(report: &Report, view: &View) -> Styled {
     let mut sheet = Sheet::new(view);
     for dropped in report.dropped.iter().take(MOST_NAMED) {
-        object::head(&mut sheet, ("-", Role::Note), &dropped.key().to_string(), NO_LONGER_IN_MANIFESTS, "");
+        object::head(&mut sheet, ("-", Role::Note), &dropped.key().to_string(), no_longer_in_manifests(report), "");
     }
     let more = report.dropped.len().saturating_sub(MOST_NAMED);
     if let Some(more) = number::some(more, "more object that is", "more objects that are") {

@@ -153,6 +153,89 @@ fn changes_in_a_list_that_kustomize_replaces_are_made_together() {
     assert_eq!(text(&ws, "base/shelf.yaml"), shelf);
 }
 
+const RACK: &str = "
+properties:
+  slots: {type: array, items: {type: object, properties: {name: {type: string}, v: {type: integer}}}}
+";
+
+#[test]
+fn several_values_of_a_list_that_is_one_value_are_pulled_in_one_run() {
+    let ws = Workspace::new();
+    ws.define("Rack", RACK);
+    let rack = ws.fill_in(
+        "apiVersion: $NS.example.com/v1\nkind: Rack\nmetadata: {name: it}\nspec:\n  slots:\n  - {name: a, v: 1}\n  - {name: b, v: 2}\n  - {name: c, v: 3}\n",
+    );
+    ws.write("base/kustomization.yaml", "resources: [rack.yaml]\n");
+    ws.write("base/rack.yaml", &rack);
+    ws.write("prod/kustomization.yaml", "resources: [../base]\n");
+    ws.reconcile(["apply", "-k", "prod"]).exits_with(0);
+    let value = |at: &str, value| json!({"op": "replace", "path": format!("/spec/slots/{at}"), "value": value});
+    let changes = json!([value("0/v", json!(10)), value("1/v", json!(20)), value("1/name", json!("bb"))]);
+    patched(&ws, &ws.fill_in("racks.$NS.example.com/it"), &changes);
+    ws.reconcile(["pull", "-k", "prod", "--add-patches"]).exits_with(0);
+    ws.reconcile(["diff", "-k", "prod"]).exits_with(0);
+    assert_eq!(text(&ws, "base/rack.yaml"), rack);
+}
+
+/// Each edit names what comes before its item: together, they have the order of the cluster.
+#[test]
+fn items_with_other_keys_are_patched_at_their_places() {
+    const KEPT: &str = "# ours
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  template:
+    spec:
+      containers:
+      - name: app
+        env:
+        # the last one
+        - name: MODE
+          value: slow # for now
+";
+    let containers = "/spec/template/spec/containers";
+    let env = |at: &str| format!("{containers}/0/env/{at}");
+    let set = |path: &str, value| json!({"op": "replace", "path": path, "value": value});
+    let add = |path: &str, value| json!({"op": "add", "path": path, "value": value});
+    let variable = |name: &str| json!({"name": name, "value": "1"});
+    for (object, changes) in [
+        ("service/web", json!([set("/spec/ports/0/port", json!(81))])),
+        ("service/web", json!([set("/spec/ports/0/port", json!(81)), set("/spec/ports/1/port", json!(444))])),
+        ("deployment/web", json!([set(&env("0"), variable("LEVEL")), set(&env("1/value"), json!("other"))])),
+        ("deployment/web", json!([set(&env("1"), variable("SPEED")), set(&env("0/value"), json!("other"))])),
+        (
+            "deployment/web",
+            json!([{"op": "remove", "path": env("1")}, add(&env("0"), variable("FIRST")), add(&env("-"), variable("LAST"))]),
+        ),
+        (
+            "deployment/web",
+            json!([
+                add(&format!("{containers}/0"), json!({"name": "before", "image": "b"})),
+                add(&format!("{containers}/-"), json!({"name": "after", "image": "a"})),
+            ]),
+        ),
+    ] {
+        for kept in [None, Some(KEPT)] {
+            let ws = shop();
+            if let Some(kept) = kept {
+                ws.write("prod/kustomization.yaml", "resources:\n- ../base\npatches:\n- path: kept.yaml\n");
+                ws.write("prod/kept.yaml", kept);
+            }
+            ws.reconcile(["apply", "-k", "prod"]).exits_with(0);
+            patched(&ws, object, &changes);
+            let flags = ["pull", "-k", "prod", "--add-patches", "--class", "changedByOther,absent,unmanaged"];
+            ws.reconcile(flags).exits_with(0);
+            let diff = ws.reconcile(["diff", "-k", "prod", "--fail-on", "drift,unmanaged"]).exits_with(0);
+            assert_eq!(diff.report()["summary"]["inSync"], 2, "{changes}: {diff}");
+            let again = ws.reconcile(flags).exits_with(0);
+            assert!(again.stdout.contains("nothing to pull"), "{again}");
+            let is_kept = |text: String| text.starts_with("# ours\n") && text.contains("# the last one\n");
+            assert!(kept.is_none() || is_kept(text(&ws, "prod/kept.yaml")), "{changes}");
+        }
+    }
+}
+
 /// An overlay with one base in two namespaces.
 fn two() -> Workspace {
     let ws = shop();

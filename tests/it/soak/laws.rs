@@ -158,7 +158,7 @@ fn a_baseline_knows_its_own(world: &World, folder: &'static str, tally: &mut Tal
     if second.code != expected || !new.is_empty() || gone != Some(missing.len().into()) {
         let known = first_report["summary"].clone();
         tally.fail(format!(
-            "a baseline of the same state: {} then {}, gone {gone:?}, {known}, new {new:?}",
+            "a baseline of the same state: {} then {}, gone {gone:?}, {known}, new {new:?}, missing {missing:?}\n{second}",
             first.code, second.code
         ));
     }

@@ -163,11 +163,19 @@ fn between(old: &Value, new: &Value, path: &mut Vec<Step>, edits: &mut Vec<(Vec<
             }
         }
         (Value::Array(old), Value::Array(new)) if !old.is_empty() && old.len() <= new.len() => {
-            for (index, value) in new.iter().enumerate() {
-                path.push(Step::Index(index.min(old.len())));
-                match old.get(index) {
-                    Some(former) => between(former, value, path, edits),
-                    None => edits.push((path.clone(), Change::Insert { value: value.clone(), rank: index })),
+            let mut added = new.len().saturating_sub(old.len());
+            let mut former = old.iter().enumerate().peekable();
+            for (rank, value) in new.iter().enumerate() {
+                match former.next_if(|(_, former)| added == 0 || is_alike(former, value)) {
+                    Some((index, former)) => {
+                        path.push(Step::Index(index));
+                        between(former, value, path, edits);
+                    }
+                    None => {
+                        added = added.saturating_sub(1);
+                        path.push(Step::Index(former.peek().map_or(old.len(), |(index, _)| *index)));
+                        edits.push((path.clone(), Change::Insert { value: value.clone(), rank }));
+                    }
                 }
                 path.pop();
             }
@@ -175,6 +183,12 @@ fn between(old: &Value, new: &Value, path: &mut Vec<Step>, edits: &mut Vec<(Vec<
         _ if old == new => {}
         _ => edits.push((path.clone(), Change::Set(new.clone()))),
     }
+}
+
+/// Returns true if two items may be the same one: they are equal, or have an entry in common.
+fn is_alike(old: &Value, new: &Value) -> bool {
+    let has = |(key, value): (&String, &Value)| new.get(key) == Some(value);
+    old == new || old.as_object().is_some_and(|old| old.iter().any(has))
 }
 
 /// A text with new documents at its end, one for each object.

@@ -51,8 +51,9 @@ struct Patched {
     value: Option<Value>,
 }
 
-/// The place and the value of a patch: those of the change, alone and among all that was accepted, which may add items before it; and if it
-/// is in a list that is perhaps not merged by keys, the whole list, first with all that was accepted below it.
+/// The place and the value of a patch: those of the change, among all that was accepted, which may add items before it, and alone; and if it
+/// is in a list that is perhaps not merged by keys, the whole list, with all that was accepted below it, which other changes set as well, and
+/// alone.
 fn values(subject: &Subject<'_>) -> Vec<Patched> {
     let elements = subject.wanted.change.path.elements();
     let is_field = |element: &PathElement| matches!(element, PathElement::Field(_));
@@ -62,7 +63,7 @@ fn values(subject: &Subject<'_>) -> Vec<Patched> {
     let own = applied(subject.built, &[&subject.wanted.edit]).ok();
     let all = applied(subject.built, &subject.accepted).ok();
     let mut found = Vec::new();
-    for (length, expected) in [(named, &own), (named, &all), (fields, &all), (fields, &own)] {
+    for (length, expected) in [(named, &all), (named, &own), (fields, &all), (fields, &own)] {
         let (Some(path), Some(expected)) = (elements.get(..length).filter(|path| !path.is_empty()), expected) else {
             continue;
         };
@@ -71,7 +72,9 @@ fn values(subject: &Subject<'_>) -> Vec<Patched> {
         if value.is_none() && length < elements.len() {
             continue;
         }
-        let before = preceding(path, expected).unwrap_or_default();
+        // Where an item goes, its place does not matter.
+        let above = path.len().saturating_sub(usize::from(value.is_none()));
+        let before = path.get(..above).and_then(|path| preceding(path, expected)).unwrap_or_default();
         let path = path.iter().enumerate().map(|(index, element)| match element {
             PathElement::Key(keys) => {
                 let above = FieldPath::from(path.get(..=index).unwrap_or_default().to_vec());
@@ -283,10 +286,16 @@ impl PatchHead {
     }
 }
 
-/// Sets a value in a strategic patch.
+/// Sets a value in a strategic patch. The items on the way come after those that are before them.
 pub(super) fn set(target: &mut Value, part: &PatchPart) {
-    for item in &part.before {
-        made(target, item);
+    for depth in 1..=part.path.len() {
+        let Some((item @ PathElement::Key(_), list)) = part.path.get(..depth).and_then(<[_]>::split_last) else {
+            continue;
+        };
+        let before = part.before.iter().filter(|one| one.len() == depth).filter_map(|one| one.last());
+        let items: Vec<&PathElement> = before.chain([item]).collect();
+        let goes = depth == part.path.len() && part.value.is_none();
+        add_items(target, list, &items, goes);
     }
     let Some(place) = made(target, &part.path) else { return };
     match (part.path.last(), &part.value, &mut *place) {
@@ -295,7 +304,33 @@ pub(super) fn set(target: &mut Value, part: &PatchPart) {
     }
 }
 
-/// A place in a strategic patch. Mappings and items on the way that do not exist are made.
+/// Makes the items of a list that it does not have, each after the one before it, or at its end.
+fn add_items(target: &mut Value, list: &[PathElement], items: &[&PathElement], at_end: bool) {
+    let Some(list) = made(target, list) else { return };
+    if !list.is_array() {
+        *list = Value::Array(Vec::new());
+    }
+    let Some(list) = list.as_array_mut() else { return };
+    let mut next = if at_end { list.len() } else { 0 };
+    for item in items {
+        let PathElement::Key(keys) = item else { continue };
+        let place = position(list, keys).unwrap_or_else(|| {
+            list.insert(
+                next,
+                keys.iter().map(|(name, key)| (name.clone(), key.to_json())).collect::<Map<_, _>>().into(),
+            );
+            next
+        });
+        next = place.saturating_add(1);
+    }
+}
+
+/// The position of the item with these keys.
+fn position(items: &[Value], keys: &[(String, Scalar)]) -> Option<usize> {
+    items.iter().position(|item| keys.iter().all(|(name, key)| item.get(name) == Some(&key.to_json())))
+}
+
+/// A place in a strategic patch. Mappings on the way that do not exist are made.
 fn made<'t>(target: &'t mut Value, path: &[PathElement]) -> Option<&'t mut Value> {
     let Some((first, rest)) = path.split_first() else { return Some(target) };
     match first {
@@ -306,15 +341,8 @@ fn made<'t>(target: &'t mut Value, path: &[PathElement]) -> Option<&'t mut Value
             made(target.as_object_mut()?.entry(name.as_str()).or_insert(Value::Null), rest)
         }
         PathElement::Key(keys) => {
-            if !target.is_array() {
-                *target = Value::Array(Vec::new());
-            }
             let items = target.as_array_mut()?;
-            let has_keys = |item: &Value| keys.iter().all(|(name, key)| item.get(name) == Some(&key.to_json()));
-            let place = items.iter().position(has_keys).unwrap_or(items.len());
-            if place == items.len() {
-                items.push(keys.iter().map(|(name, key)| (name.clone(), key.to_json())).collect::<Map<_, _>>().into());
-            }
+            let place = position(items, keys)?;
             made(items.get_mut(place)?, rest)
         }
         PathElement::Member(_) | PathElement::Index(_) => None,

@@ -84,6 +84,11 @@ impl Inventory {
         }
     }
 
+    /// Returns true if the other one has all of its kinds and namespaces.
+    pub fn is_within(&self, other: &Self) -> bool {
+        self.kinds.is_subset(&other.kinds) && self.namespaces.is_subset(&other.namespaces)
+    }
+
     /// Returns true if it has this kind, and this namespace if there is one.
     pub fn covers(&self, kind: &GroupKind, namespace: Option<&str>) -> bool {
         self.kinds.contains(kind) && namespace.is_none_or(|name| self.namespaces.contains(name))

@@ -184,10 +184,7 @@ impl ParentState {
 
     /// The listed kinds and namespaces, as far as the lists are trusted.
     pub fn inventory(&self, mentioned: &Inventory) -> Inventory {
-        let mut kinds = match &self.listed {
-            ListedKinds::Kinds(kinds) => kinds.clone(),
-            ListedKinds::Resources(_) | ListedKinds::Unknown => BTreeSet::new(),
-        };
+        let mut kinds = self.named().kinds;
         kinds.retain(|kind| self.trusts_kind(kind, mentioned));
         Inventory { kinds, namespaces: self.trusted_namespaces(mentioned) }
     }
@@ -202,9 +199,13 @@ impl ParentState {
             }
     }
 
-    /// Returns true if two versions of the parent list the same kinds and namespaces.
-    pub fn lists_the_same(&self, other: &Self) -> bool {
-        (&self.kinds, &self.additional) == (&other.kinds, &other.additional)
+    /// The listed kinds and namespaces, trusted or not.
+    pub fn named(&self) -> Inventory {
+        let kinds = match &self.listed {
+            ListedKinds::Kinds(kinds) => kinds.clone(),
+            ListedKinds::Resources(_) | ListedKinds::Unknown => BTreeSet::new(),
+        };
+        Inventory { kinds, namespaces: self.namespaces.clone() }
     }
 }
 

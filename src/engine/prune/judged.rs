@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use apply_set::{ApplySet, DesiredMembers, PART_OF, PruneDecision, Reason};
-use structured_merge::{GroupVersionKind, ObjectKey};
+use apply_set::{ApplySet, DesiredMembers, Inventory, PART_OF, PruneDecision, Reason};
+use structured_merge::{GroupKind, GroupVersionKind, ObjectKey};
 
 use super::delete::{INTERRUPTED, PruneEntry, delete_step};
 use super::limits::hold_back;
@@ -59,8 +59,8 @@ pub(super) struct Notes {
 pub(crate) struct Judged {
     pub(super) parent: Parent,
     pub(super) coverage: Coverage,
-    /// The searches that found the members.
-    pub(super) searches: Vec<MemberSearch>,
+    /// The resources of the kinds that were searched, and of those of the manifests.
+    pub(super) resources: BTreeMap<GroupKind, Resource>,
     pub(super) desired: DesiredMembers,
     pub(super) entries: Vec<PruneEntry>,
     /// The members with generated names that go because the same objects come under new names.
@@ -70,8 +70,8 @@ pub(crate) struct Judged {
     pub(super) notes: Notes,
     /// True if the parent could not be written, so that nothing else may be.
     pub(super) is_held: bool,
-    /// True if somebody else changed the parent's list since it was read.
-    pub(super) is_disturbed: bool,
+    /// The kinds and namespaces that the parent listed, and those that this run listed before the pass.
+    pub(super) known: Inventory,
     /// The namespaces of the manifests' objects.
     pub(super) namespaces: BTreeSet<String>,
     /// The other shard whose run prunes: here, members are only recorded.

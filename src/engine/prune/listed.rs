@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use apply_set::{DesiredMembers, Member, PruneDecision, PruneRules, Reason, Trust, part_of};
+use apply_set::{DesiredMembers, Inventory, Member, PruneDecision, PruneRules, Reason, Trust, part_of};
 use reconcile_core::compare::{Action, FieldChange, Policy, Redactor, Side};
 use reconcile_core::live::Target;
 use reconcile_core::object::generated::Generated;
 use reconcile_core::object::kept_from_pruning;
 use reconcile_core::plan::deletion::{PruneStep, prune_order};
 use serde_json::Value;
-use structured_merge::{Applier as _, ManagedFieldsEntry, ObjectKey};
+use structured_merge::{Applier as _, GroupKind, ManagedFieldsEntry, ObjectKey};
 
 use super::delete::PruneEntry;
 use super::judged::Judged;
@@ -74,17 +74,20 @@ impl Listed {
             entry.announce(redactor, events);
         }
         let parent_change = parent.change(desired.inventory());
+        let of_manifests = targets.iter().filter_map(|target| target.resource.as_deref().ok().cloned());
+        let resources = searches.into_iter().map(|search| search.resource).chain(of_manifests);
+        let resources = resources.map(|resource| (GroupKind::from(&resource.gvk), resource)).collect();
         Judged {
             parent,
             coverage,
-            searches,
+            resources,
             desired,
             entries,
             renamed,
             parent_change,
             notes,
             is_held: false,
-            is_disturbed: false,
+            known: Inventory::default(),
             namespaces,
             pruned_by,
         }

@@ -227,12 +227,6 @@ impl Parent {
         }
     }
 
-    /// Returns true if nobody else changed the parent: it lists the same as `before`, or these members.
-    pub fn is_undisturbed(&self, before: Option<&ParentState>, members: &Inventory) -> bool {
-        let Some(now) = &self.state else { return before.is_none() };
-        before.is_some_and(|before| before.lists_the_same(now)) || now.has(&self.annotations(members))
-    }
-
     fn annotations(&self, members: &Inventory) -> ParentAnnotations {
         let tooling = self.state.as_ref().map_or_else(own_tooling, |state| state.tooling.clone());
         ParentAnnotations::of(&self.set, &tooling, members)

@@ -33,22 +33,6 @@ pub(super) struct MemberSearch {
     pub scope: Scope,
 }
 
-impl MemberSearch {
-    /// The part of it in kinds and namespaces that a list had before, and no longer has.
-    pub fn of_what_left(&self, before: &Inventory, now: &Inventory) -> Option<Self> {
-        let kind = GroupKind::from(&self.resource.gvk);
-        if !before.kinds.contains(&kind) {
-            return None;
-        }
-        if !now.kinds.contains(&kind) {
-            return Some(self.clone());
-        }
-        let left: Vec<String> = before.namespaces.difference(&now.namespaces).cloned().collect();
-        let has_left = self.resource.namespaced && !left.is_empty();
-        has_left.then(|| Self { resource: self.resource.clone(), scope: Scope::Namespaces(left) })
-    }
-}
-
 /// The namespaces of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Scope {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::{PART_OF, ROLE, applied, label, lists, record, remove, run, through};
+use super::{PART_OF, ROLE, applied, label, lists, record, remove, run, run_allowed, through};
 use crate::control_plane::{Fault, Proxy, Replaced, Run, Workspace};
 
 #[test]
@@ -70,6 +70,28 @@ fn a_member_that_another_run_adds_while_its_kind_leaves_the_list_is_listed() {
     run(&ws, "apply").exits_with(0);
     assert_eq!(ws.find("Role", "late"), None);
     lists(&ws, "ConfigMap", "");
+}
+
+/// The kind of the new member is new to this run, and its namespace leaves the list.
+#[test]
+fn a_member_that_another_run_adds_while_its_namespace_leaves_the_list_is_listed() {
+    let ws = applied();
+    let other = ws.fill_in("$NS-other");
+    ws.kubectl(["create", "namespace", &other]).exits_with(0);
+    let id = label(&ws.get("ConfigMap", "a")).as_str().unwrap().to_owned();
+    let object = |kind: &str, metadata: &str| format!("{{apiVersion: v1, kind: {kind}, metadata: {{{metadata}}}}}");
+    ws.write("old.yaml", &object("ConfigMap", &format!("name: old, namespace: {other}")));
+    run(&ws, "apply").exits_with(0);
+    lists(&ws, "ConfigMap", &other);
+    remove(&ws, "old");
+    ws.write("account.yaml", &object("ServiceAccount", "name: new"));
+    let late = object("ServiceAccount", &format!("name: late, namespace: {other}, labels: {{{PART_OF}: {id}}}"));
+    let ws = Arc::new(ws);
+    apply_while(&ws, "DELETE", "configmaps/old", move |ws| ws.apply_as("kubectl-reconcile", &late)).exits_with(0);
+    lists(&ws, "ConfigMap,ServiceAccount", &other);
+    run_allowed(&ws, "apply").exits_with(0);
+    lists(&ws, "ConfigMap,ServiceAccount", "");
+    ws.kubectl(["get", "serviceaccount", "late", "-n", &other]).exits_with(1);
 }
 
 /// The other run took the kind off the list before it could see the new member.

@@ -166,16 +166,13 @@ fn between(old: &Value, new: &Value, path: &mut Vec<Step>, edits: &mut Vec<(Vec<
             let mut added = new.len().saturating_sub(old.len());
             let mut former = old.iter().enumerate().peekable();
             for (rank, value) in new.iter().enumerate() {
-                match former.next_if(|(_, former)| added == 0 || is_alike(former, value)) {
-                    Some((index, former)) => {
-                        path.push(Step::Index(index));
-                        between(former, value, path, edits);
-                    }
-                    None => {
-                        added = added.saturating_sub(1);
-                        path.push(Step::Index(former.peek().map_or(old.len(), |(index, _)| *index)));
-                        edits.push((path.clone(), Change::Insert { value: value.clone(), rank }));
-                    }
+                if let Some((index, former)) = former.next_if(|(_, former)| added == 0 || is_alike(former, value)) {
+                    path.push(Step::Index(index));
+                    between(former, value, path, edits);
+                } else {
+                    added = added.saturating_sub(1);
+                    path.push(Step::Index(former.peek().map_or(old.len(), |(index, _)| *index)));
+                    edits.push((path.clone(), Change::Insert { value: value.clone(), rank }));
                 }
                 path.pop();
             }

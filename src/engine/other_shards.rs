@@ -1,5 +1,6 @@
 //! Objects of other shards. A run of one shard reads them, waits for those on which its own objects depend, and never writes them.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -11,6 +12,7 @@ use crate::client::{Cluster, IN_FLIGHT};
 use crate::engine::backoff::Backoff;
 use crate::engine::interrupt::Interrupt;
 use crate::live::fetch::{fetch, find};
+use reconcile_core::compare::Chosen;
 use reconcile_core::live::{LiveState, Target};
 
 /// The time for which one pass waits for objects of other shards, unless `--wait` has a timeout.
@@ -64,23 +66,36 @@ impl ShardWait {
         self.until(cluster, async || !matches!(find(cluster, resource, &target.key).await, LiveState::Absent)).await
     }
 
-    /// Waits until all of these are members of an apply set. Returns those that are not.
-    pub async fn members<'t>(&self, cluster: &Cluster, targets: &[&'t Target], id: &str) -> Vec<&'t ObjectKey> {
-        let mut missing: Vec<&'t Target> = targets.to_vec();
+    /// Waits until all of these are members of an apply set. Returns those that are not. What `--only` leaves, so that no shard creates it,
+    /// is taken out of the targets.
+    pub async fn members<'t>(
+        &self,
+        cluster: &Cluster,
+        targets: &mut Vec<&'t Target>,
+        id: &str,
+        only: Option<&Chosen>,
+    ) -> Vec<&'t ObjectKey> {
+        let mut missing = targets.clone();
         let mut backoff = Backoff::new(FIRST_PAUSE, LONGEST_PAUSE);
         loop {
             let states = read(cluster, &missing).await;
-            let is_missing = |state: &LiveState| match state {
+            let mut left = BTreeSet::new();
+            let is_missing = |(target, state): &(&Target, &LiveState)| match state {
                 LiveState::Present(object) => part_of(object) != Some(id),
+                LiveState::Absent if only.is_some_and(|only| !only.creates(target)) => {
+                    left.insert(target.key.clone());
+                    false
+                }
                 LiveState::Absent | LiveState::Unreadable(_) => true,
             };
             let both = missing.into_iter().zip(&states);
-            missing = both.filter(|(_, state)| is_missing(state)).map(|(target, _)| target).collect();
-            let left = self.left();
-            if missing.is_empty() || left.is_zero() || self.interrupt.is_set() {
+            missing = both.filter(is_missing).map(|(target, _)| target).collect();
+            targets.retain(|target| !left.contains(&target.key));
+            let time = self.left();
+            if missing.is_empty() || time.is_zero() || self.interrupt.is_set() {
                 return missing.into_iter().map(|target| &target.key).collect();
             }
-            cluster.pause(backoff.pause().min(left)).await;
+            cluster.pause(backoff.pause().min(time)).await;
         }
     }
 }

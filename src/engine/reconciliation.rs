@@ -188,7 +188,8 @@ impl<'a> Reconciliation<'a> {
         let mut other_shards = Vec::new();
         if let Some(prune) = prune.as_ref().filter(|_| deletes) {
             let shard_wait = ShardWait::from_now(wait, &interrupt);
-            other_shards = shard_wait.members(cluster, &others, &prune.set().id).await;
+            let only = run.comparison().policy.only.as_deref();
+            other_shards = shard_wait.members(cluster, &mut others, &prune.set().id, only).await;
         }
         let mut unready = Vec::new();
         if let Some(timeout) = wait {

@@ -2,11 +2,12 @@
 
 use std::fmt::Write as _;
 use std::fs;
+use std::sync::Arc;
 use std::thread;
 
 use serde_json::{Value, json};
 
-use crate::control_plane::{Run, Workspace, definition};
+use crate::control_plane::{Fault, Proxy, Run, Workspace, definition};
 
 const SHARDS: u32 = 4;
 
@@ -289,6 +290,47 @@ fn one_part_prunes_what_no_part_names() {
         assert!(names.iter().all(|name| ws.find("ConfigMap", name).is_some() == is_there));
     }
     assert_eq!(ws.reconcile(words("apply")).exits_with(0).writes(), 0);
+}
+
+/// What `--only` leaves, no part creates: it holds no deletion up.
+#[test]
+fn what_every_part_leaves_is_not_waited_for() {
+    let ws = Workspace::new();
+    let words = ["apply", "-f", "a.yaml", "--prune", "--applyset", "set"];
+    let holder = shard_of(&ws.fill_in("/Secret/$NS/set"), 2);
+    let names: Vec<String> = names_in(&ws, 1 - holder).take(2).chain(names_in(&ws, holder).take(2)).collect();
+    let write = |names: &[String]| ws.write("a.yaml", &names.iter().map(|name| map(name, "")).collect::<String>());
+    write(&names);
+    ws.reconcile(words).exits_with(0);
+    ws.delete(&format!("configmap/{}", names[0]));
+    write(&names[..3]);
+    let own = format!("--shard={holder}/2");
+    ws.reconcile([&words[..], &[&own, "--only", "manifest", "--wait", "--timeout=1s"]].concat()).exits_with(0);
+    assert!(ws.find("ConfigMap", &names[3]).is_none());
+    assert!(ws.find("ConfigMap", &names[0]).is_none());
+}
+
+/// Both list the same kinds before they begin.
+#[test]
+fn another_part_of_the_run_is_nobody_else() {
+    let ws = Arc::new(Workspace::new());
+    let set = ["apply", "-f", "a.yaml", "--prune", "--applyset", "set"];
+    let holder = shard_of(&ws.fill_in("/Secret/$NS/set"), 2);
+    let maps: String = names_in(&ws, 0).take(1).chain(names_in(&ws, 1).take(1)).map(|name| map(&name, "")).collect();
+    let object = |kind: &str| format!("{{apiVersion: v1, kind: {kind}, metadata: {{name: it}}}}\n");
+    ws.write("a.yaml", &format!("{maps}{}", object("Secret")));
+    ws.reconcile(set).exits_with(0);
+    ws.write("a.yaml", &format!("{maps}{}", object("ServiceAccount")));
+    let proxy = Proxy::new(&ws);
+    let other = Arc::clone(&ws);
+    let part = format!("--shard={}/2", 1 - holder);
+    let event = move || drop(other.reconcile([&set[..], &[&part]].concat()));
+    proxy.inject(1, "GET", "secrets/set", Fault::After(Arc::new(event)));
+    let own = format!("--shard={holder}/2");
+    let apply = ws.through(&proxy.url()).reconcile([&set[..], &[&own]].concat()).exits_with(0);
+    assert_eq!(proxy.clear(), [""; 0]);
+    assert!(!apply.stderr.contains("somebody else"), "{apply}");
+    assert_eq!(ws.reconcile(set).exits_with(0).writes(), 0, "{apply}");
 }
 
 #[test]

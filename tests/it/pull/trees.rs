@@ -115,7 +115,7 @@ fn what_a_failed_build_quotes_is_not_shown_where_it_may_be_secret() {
 #[test]
 fn a_build_that_hangs_is_stopped() {
     let ws = shop();
-    let path = counting(&ws, "if [ $n -gt 1 ]; then sleep 600; fi");
+    let path = counting(&ws, "if [ $n -gt 1 ]; then exec sleep 600; fi");
     replaced(&ws, "deployment/web", "/spec/minReadySeconds", &json!(9));
     builds(&ws);
     let start = std::time::Instant::now();

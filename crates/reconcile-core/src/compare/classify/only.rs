@@ -106,7 +106,7 @@ impl Chosen {
     }
 
     /// Returns true if the pass creates an object that does not exist.
-    pub(crate) fn creates(&self, target: &Target) -> bool {
+    pub fn creates(&self, target: &Target) -> bool {
         self.has(&on_side_of_base(FieldChange::missing(Value::Null), target), Action::Create)
     }
 

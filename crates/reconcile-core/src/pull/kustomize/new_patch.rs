@@ -4,7 +4,7 @@
 use kube_yaml::{Document, Validation, read};
 use manifest_edit::{Step, applied};
 use serde_json::{Map, Value, json};
-use structured_merge::{FieldPath, PathElement, Scalar};
+use structured_merge::{FieldPath, PathElement, Scalar, builtin};
 
 use super::candidate::{Candidate, How, PatchDocument, PatchHead, PatchPart, Write, items};
 use super::names::path_of_patch;
@@ -53,7 +53,7 @@ struct Patched {
 
 /// The place and the value of a patch: those of the change, among all that was accepted, which may add items before it, and alone; and if it
 /// is in a list that is perhaps not merged by keys, the whole list, with all that was accepted below it, which other changes set as well, and
-/// alone.
+/// alone. kustomize replaces the lists of custom resources, unless the kustomization has types for them.
 fn values(subject: &Subject<'_>) -> Vec<Patched> {
     let elements = subject.wanted.change.path.elements();
     let is_field = |element: &PathElement| matches!(element, PathElement::Field(_));
@@ -63,7 +63,12 @@ fn values(subject: &Subject<'_>) -> Vec<Patched> {
     let own = applied(subject.built, &[&subject.wanted.edit]).ok();
     let all = applied(subject.built, &subject.accepted).ok();
     let mut found = Vec::new();
-    for (length, expected) in [(named, &all), (named, &own), (fields, &all), (fields, &own)] {
+    let (own, all) = (own.as_ref(), all.as_ref());
+    let mut tried = [(named, all), (named, own), (fields, all), (fields, own)];
+    if builtin().object(&subject.wanted.key.gvk).is_none() {
+        tried.rotate_left(2);
+    }
+    for (length, expected) in tried {
         let (Some(path), Some(expected)) = (elements.get(..length).filter(|path| !path.is_empty()), expected) else {
             continue;
         };

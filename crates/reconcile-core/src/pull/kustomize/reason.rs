@@ -28,6 +28,13 @@ impl Reasons<'_> {
         let overlay = self.tree.levels.first().map_or("", |level| level.file.as_str());
         let overlay = (self.name)(overlay);
         let places = &tried.places;
+        let (kind, name) = (&tried.wanted.key.gvk.kind, &tried.wanted.key.name);
+        if tried.is_open {
+            return format!(
+                "too many builds were needed to find out which of several changes is in the way of the others: pull fewer at once, as with \
+                 `--object {kind}/{name}`"
+            );
+        }
         if let Some((candidate, elsewhere)) = &tried.also {
             let file = (self.name)(&candidate.file);
             let also = self.named(elsewhere, tried);
@@ -61,6 +68,8 @@ impl Reasons<'_> {
             let remedy = self.remedy(true);
             return if self.allowed.bases {
                 format!("the place in {source} that may set it does not set it as the live object has it{remedy}")
+            } else if self.allowed.new_patches {
+                format!("it is set in {source}, and no patch of the overlay sets it as the live object has it{remedy}")
             } else {
                 format!("it is set in {source}, which is outside of the overlay and may be shared{remedy}")
             };
@@ -73,11 +82,14 @@ impl Reasons<'_> {
         }
         if let Some(source) = &places.without {
             let source = (self.name)(source);
-            let (kind, name) = (&tried.wanted.key.gvk.kind, &tried.wanted.key.name);
             let remedy = self.remedy(true);
             return if self.allowed.bases {
                 format!(
                     "no file has it, and what is added to {kind} {name} in {source} does not set it as the live object has it{remedy}"
+                )
+            } else if self.allowed.new_patches {
+                format!(
+                    "no file has it, and no patch of {kind} {name}, which is in {source}, sets it as the live object has it{remedy}"
                 )
             } else {
                 format!(

@@ -52,7 +52,7 @@ pub fn search(
             None => Subject::of(tree, &documents, wanted, all, &read).places(allowed),
         };
         let object = (!object.is_null()).then(|| identity_of(object));
-        Tried { wanted, object, places, at: 0, also: None, refused: None }
+        Tried { wanted, object, places, at: 0, also: None, refused: None, is_open: false }
     });
     let mut search = Search {
         tree,
@@ -138,6 +138,7 @@ impl Search<'_> {
             }
             if self.builds >= MOST_BUILDS {
                 // What was not proven is not written.
+                self.leave_open(&active);
                 self.give_up(&(0..self.tried.len()).collect::<Vec<_>>());
                 return Texts::new();
             }
@@ -299,8 +300,12 @@ impl Search<'_> {
         }
         let elsewhere = self.elsewhere.take();
         let suspects = units.concat();
-        for index in &suspects {
-            self.blame(*index, elsewhere.as_ref());
+        if units.len() > 1 {
+            self.leave_open(&suspects);
+        } else {
+            for index in &suspects {
+                self.blame(*index, elsewhere.as_ref());
+            }
         }
         self.blamed.push(suspects.iter().filter_map(|index| Some((*index, self.tried.get(*index)?.at))).collect());
         self.advance(&suspects);
@@ -362,6 +367,15 @@ impl Search<'_> {
         for index in which {
             if let Some(one) = self.tried.get_mut(*index) {
                 one.at = one.at.saturating_add(1);
+            }
+        }
+    }
+
+    /// Records that the search ends before it is known which of these changes is wrong.
+    fn leave_open(&mut self, which: &[usize]) {
+        for index in which {
+            if let Some(one) = self.tried.get_mut(*index) {
+                one.is_open = true;
             }
         }
     }

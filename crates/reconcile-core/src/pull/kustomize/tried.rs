@@ -19,6 +19,8 @@ pub(super) struct Tried<'w> {
     pub also: Option<(Candidate, Difference)>,
     /// The first candidate that the text of its file leaves no room for, and what is in the way.
     pub refused: Option<(Candidate, Refusal)>,
+    /// True if the search ended before it was known what is wrong with its candidate.
+    pub is_open: bool,
 }
 
 impl Tried<'_> {

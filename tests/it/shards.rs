@@ -310,6 +310,25 @@ fn what_every_part_leaves_is_not_waited_for() {
     assert!(ws.find("ConfigMap", &names[0]).is_none());
 }
 
+/// Secrets are not paired across parts, and keep their place among the deletions.
+#[test]
+fn deletions_are_in_the_order_of_one_run() {
+    let ws = Workspace::new();
+    let set = ["--prune", "--applyset", "set"];
+    let object =
+        |kind: &str, more: &str| format!("{{apiVersion: v1, kind: {kind}, metadata: {{name: it}}{more}}}\n---\n");
+    let kinds = [("Secret", ""), ("ServiceAccount", ""), ("Service", ", spec: {ports: [{port: 80}]}")];
+    let all: String = kinds.iter().map(|(kind, more)| object(kind, more)).collect();
+    ws.write("a.yaml", &(object("ConfigMap", "") + &all));
+    let apply = |runs: &[Run]| document(&merged(&ws, runs, &["-o", "json"]))["applySet"]["parent"]["action"].clone();
+    assert_eq!(apply(&at_once(&ws, &[&["apply", "-f", "a.yaml"], &set[..]].concat(), 3)), "create");
+    ws.write("a.yaml", &object("ConfigMap", ""));
+    let words = [&["diff", "-f", "a.yaml"], &set[..]].concat();
+    let whole = ws.reconcile(&words).exits_with(1);
+    let together = merged(&ws, &at_once(&ws, &words, 3), &["-o", "json"]);
+    assert_eq!(facts(&document(&together)), facts(whole.report()));
+}
+
 /// Both list the same kinds before they begin.
 #[test]
 fn another_part_of_the_run_is_nobody_else() {

@@ -59,7 +59,7 @@ impl Judged {
         self.notes.errors.push(Diagnostic::new(code, message).with_hint(hint));
     }
 
-    /// The kinds and namespaces that the parent lists, whoever wrote them.
+    /// The kinds and namespaces that the parent lists, trusted or not.
     fn named(&self) -> Inventory {
         self.parent.state.as_ref().map(ParentState::named).unwrap_or_default()
     }

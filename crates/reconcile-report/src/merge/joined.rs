@@ -1,6 +1,6 @@
 //! Joins the reports of the shards of a run.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use reconcile_core::compare::{Action, REDACTED, secret_number};
 use reconcile_core::diagnostic::{Code, Diagnostic};
@@ -11,7 +11,9 @@ use structured_merge::ObjectKey;
 
 use super::input::MergeInput;
 use crate::model::contexts::worst;
-use crate::model::{ClusterInfo, Command, ConfigurationInfo, ObjectReport, Report, StartTime, UnmanagedObject, paired};
+use crate::model::{
+    ClusterInfo, Command, ConfigurationInfo, ObjectReport, ParentAction, Report, StartTime, UnmanagedObject, paired,
+};
 
 /// Most shards that a message names.
 const NAMED: usize = 10;
@@ -67,9 +69,13 @@ fn pair(whole: &mut Report) {
         let is_alone = matches!(object.diff.action, Action::Create | Action::Delete) && !compared.contains(&object.key);
         object.key.gvk.is_secret() && is_alone
     };
+    // Deletions have no position: they keep the order of the shard that prunes.
+    let order: BTreeMap<ObjectKey, usize> =
+        objects.iter().enumerate().map(|(place, object)| (object.key.clone(), place)).collect();
     let (hidden, open): (Vec<ObjectReport>, Vec<ObjectReport>) = objects.into_iter().partition(is_hidden);
     whole.objects = paired(open, &[]);
     whole.objects.extend(hidden);
+    whole.objects.sort_by_key(|object| order.get(&object.key));
     if whole.objects.len() < count {
         whole.summary.count_again(&whole.objects);
     }
@@ -98,7 +104,15 @@ fn add(whole: &mut Report, part: Report, reported: &mut BTreeSet<String>) {
     whole.objects.extend(part.objects);
     whole.dropped.extend(part.dropped);
     whole.apply_set = match (whole.apply_set.take(), part.apply_set) {
-        (Some(known), Some(other)) if known.pruned_by.is_some() => Some(other),
+        // Each shard lists the kinds of all: the first that writes does it.
+        (Some(known), Some(other)) => {
+            let actions = [known.parent.action, other.parent.action];
+            let is_any = |action: &ParentAction| actions.contains(action);
+            let action = [ParentAction::Create, ParentAction::Update].into_iter().find(is_any);
+            let mut pruning = if known.pruned_by.is_some() { other } else { known };
+            pruning.parent.action = action.unwrap_or(ParentAction::None);
+            Some(pruning)
+        }
         (known, other) => known.or(other),
     };
     if let Some(unmanaged) = part.unmanaged {

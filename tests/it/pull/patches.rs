@@ -131,14 +131,9 @@ properties:
 
 #[test]
 fn changes_in_a_list_that_kustomize_replaces_are_made_together() {
-    let ws = Workspace::new();
+    let shelf = "apiVersion: $NS.example.com/v1\nkind: Shelf\nmetadata: {name: web}\nspec:\n  items:\n  - {name: a, v: 1}\n  - {name: b, v: 2}\n";
+    let ws = overlay_of(&[("shelf.yaml", shelf)], "resources: [../base]\n");
     ws.define("Shelf", SHELF);
-    let shelf = ws.fill_in(
-        "apiVersion: $NS.example.com/v1\nkind: Shelf\nmetadata: {name: web}\nspec:\n  items:\n  - {name: a, v: 1}\n  - {name: b, v: 2}\n",
-    );
-    ws.write("base/kustomization.yaml", "resources: [shelf.yaml]\n");
-    ws.write("base/shelf.yaml", &shelf);
-    ws.write("prod/kustomization.yaml", "resources: [../base]\n");
     ws.reconcile(["apply", "-k", "prod"]).exits_with(0);
     let changes = json!([
         {"op": "replace", "path": "/spec/items/1/v", "value": 7},
@@ -150,7 +145,7 @@ fn changes_in_a_list_that_kustomize_replaces_are_made_together() {
     ws.reconcile(["diff", "-k", "prod"]).exits_with(0);
     let built = ws.kubectl(["kustomize", "prod"]).exits_with(0).stdout;
     assert!(built.contains("v: 7") && built.contains("name: c") && built.contains("v: 1"), "{built}");
-    assert_eq!(text(&ws, "base/shelf.yaml"), shelf);
+    assert_eq!(text(&ws, "base/shelf.yaml"), ws.fill_in(shelf));
 }
 
 const RACK: &str = "
@@ -160,21 +155,16 @@ properties:
 
 #[test]
 fn several_values_of_a_list_that_is_one_value_are_pulled_in_one_run() {
-    let ws = Workspace::new();
+    let rack = "apiVersion: $NS.example.com/v1\nkind: Rack\nmetadata: {name: it}\nspec:\n  slots:\n  - {name: a, v: 1}\n  - {name: b, v: 2}\n  - {name: c, v: 3}\n";
+    let ws = overlay_of(&[("rack.yaml", rack)], "resources: [../base]\n");
     ws.define("Rack", RACK);
-    let rack = ws.fill_in(
-        "apiVersion: $NS.example.com/v1\nkind: Rack\nmetadata: {name: it}\nspec:\n  slots:\n  - {name: a, v: 1}\n  - {name: b, v: 2}\n  - {name: c, v: 3}\n",
-    );
-    ws.write("base/kustomization.yaml", "resources: [rack.yaml]\n");
-    ws.write("base/rack.yaml", &rack);
-    ws.write("prod/kustomization.yaml", "resources: [../base]\n");
     ws.reconcile(["apply", "-k", "prod"]).exits_with(0);
     let value = |at: &str, value| json!({"op": "replace", "path": format!("/spec/slots/{at}"), "value": value});
     let changes = json!([value("0/v", json!(10)), value("1/v", json!(20)), value("1/name", json!("bb"))]);
     patched(&ws, &ws.fill_in("racks.$NS.example.com/it"), &changes);
     ws.reconcile(["pull", "-k", "prod", "--add-patches"]).exits_with(0);
     ws.reconcile(["diff", "-k", "prod"]).exits_with(0);
-    assert_eq!(text(&ws, "base/rack.yaml"), rack);
+    assert_eq!(text(&ws, "base/rack.yaml"), ws.fill_in(rack));
 }
 
 /// Each edit names what comes before its item: together, they have the order of the cluster.

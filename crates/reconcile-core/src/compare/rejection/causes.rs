@@ -336,9 +336,13 @@ fn without_pattern(detail: &str) -> String {
 /// The hint for a detail such as `supported values: "Always", "IfNotPresent", "Never"`.
 fn supported(value: &str, detail: &str) -> String {
     let Some(list) = detail.strip_prefix("supported values: ") else { return detail.to_owned() };
-    let names = || list.split(", ").map(|name| name.trim_matches('"'));
-    let meant = similar(value, names().take(MOST_COMPARED)).map(|name| format!("did you mean `{name}`? "));
-    format!("{}the server takes {}", meant.unwrap_or_default(), listed(names(), MOST_LISTED))
+    offered(value, list.split(", ").map(|name| name.trim_matches('"')), "the server takes")
+}
+
+/// The hint for a value that is none of these names.
+fn offered<'n>(value: &str, names: impl Iterator<Item = &'n str> + Clone, what: &str) -> String {
+    let meant = similar(value, names.clone().take(MOST_COMPARED)).map(|name| format!("did you mean `{name}`? "));
+    format!("{}{what} {}", meant.unwrap_or_default(), listed(names, MOST_LISTED))
 }
 
 /// The lists of a Pod whose items name items of another list of it (`k8s.io/kubernetes` `pkg/apis/core/validation`).
@@ -352,14 +356,12 @@ fn declared(cursor: &Cursor<'_>, value: &str) -> Option<String> {
         let templates = value.get("volumeClaimTemplates").filter(|_| *list == "volumes");
         value.get(list).into_iter().chain(templates).filter_map(Value::as_array).flatten()
     });
-    let items: Vec<&Value> = lists.collect();
-    let names =
-        || items.iter().filter_map(|item| item.get("name").or_else(|| item.pointer("/metadata/name"))?.as_str());
-    if names().next().is_none() {
+    let names = lists.filter_map(|item| item.get("name").or_else(|| item.pointer("/metadata/name"))?.as_str());
+    let names: Vec<&str> = names.collect();
+    if names.is_empty() {
         return Some(format!("the Pod has no `{list}`"));
     }
-    let meant = similar(value, names().take(MOST_COMPARED)).map(|name| format!("did you mean `{name}`? "));
-    Some(format!("{}the Pod has {}", meant.unwrap_or_default(), listed(names(), MOST_LISTED)))
+    Some(offered(value, names.iter().copied(), "the Pod has"))
 }
 
 fn with_detail(text: &str, detail: &str) -> String {

@@ -44,7 +44,7 @@ impl Rewriter<'_> {
         let column = self.lines.column(entries.first().map_or(node.at, |entry| entry.key.begin));
         let in_flow = layout != Layout::Block;
         let parts = self.changed_entries(entries, column, in_flow, (old, new))?;
-        self.remove(&parts, layout)?;
+        self.remove(node, &parts, layout)?;
         let style = entries.iter().rev().find_map(|entry| quotes(&entry.value));
         let added: Vec<_> = new.iter().filter(|(key, _)| !old.contains_key(*key)).collect();
         let Some(last) = parts.iter().rev().find(|part| !part.is_removed).filter(|_| !added.is_empty()) else {
@@ -146,7 +146,7 @@ impl Rewriter<'_> {
                 }
             }
         }
-        self.remove(&parts, layout)?;
+        self.remove(node, &parts, layout)?;
         let style = items.iter().rev().find_map(|item| quotes(&item.node));
         let has_new = steps.iter().any(|step| matches!(step, Pairing::Insert(_)));
         let order = KeyOrder::of(items.iter().filter(|_| has_new).map(|item| &item.node));
@@ -233,7 +233,7 @@ impl Rewriter<'_> {
     }
 
     /// Takes the removed parts out of the text. At least one part is kept.
-    fn remove(&mut self, parts: &[Part], layout: Layout) -> Result<(), Refusal> {
+    fn remove(&mut self, node: &Node, parts: &[Part], layout: Layout) -> Result<(), Refusal> {
         let mut from = 0_usize;
         for run in parts.chunk_by(|a, b| a.is_removed == b.is_removed) {
             let to = from.saturating_add(run.len());
@@ -244,7 +244,7 @@ impl Rewriter<'_> {
                 let next = parts.get(to);
                 match layout {
                     Layout::Block => self.remove_lines(first.begin, last.end, next),
-                    Layout::Flow => self.remove_in_brackets(run, previous, next)?,
+                    Layout::Flow => self.remove_in_brackets(node, run, previous, next)?,
                     Layout::Pair => return Err(Refusal::Layout),
                 }
             }
@@ -253,7 +253,8 @@ impl Rewriter<'_> {
         Ok(())
     }
 
-    fn remove_lines(&mut self, begin: usize, end: usize, next: Option<&Part>) {
+    /// Takes entries out with the lines that they begin and end on.
+    pub fn remove_lines(&mut self, begin: usize, end: usize, next: Option<&Part>) {
         let line_end = self.lines.end(end);
         match (self.lines.is_first(begin), self.lines.end_of_previous(begin), next) {
             (true, Some(previous), _) => self.splices.put(previous..line_end, ""),

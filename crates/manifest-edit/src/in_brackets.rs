@@ -47,27 +47,40 @@ impl Rewriter<'_> {
         }
     }
 
-    /// Takes a run of entries out of brackets.
+    /// Takes a run of entries out of brackets. Where there are comments, entries with lines of their own go with those lines, as in a
+    /// block; the comma before them may stay.
     pub fn remove_in_brackets(
         &mut self,
+        node: &Node,
         run: &[Part],
         previous: Option<&Part>,
         next: Option<&Part>,
     ) -> Result<(), Refusal> {
-        let around: Vec<&Part> = previous.into_iter().chain(run).chain(next).collect();
-        let has_comment = |pair: &[&Part]| match pair {
-            [a, b] => self.lines.slice(a.end..b.begin).contains('#'),
-            _ => false,
+        let ([first, ..], [.., last]) = (run, run) else { return Ok(()) };
+        let has_comment = |begin: usize, end: usize| self.lines.slice(begin..end).contains('#');
+        let is_commented_before = previous.is_some_and(|previous| has_comment(previous.end, first.begin));
+        let is_commented = run.windows(2).any(|pair| matches!(pair, [a, b] if has_comment(a.end, b.begin)))
+            || has_comment(last.end, next_begin(node, last.end));
+        let cut = match (previous, next) {
+            (None, None) => return Err(Refusal::Layout),
+            (Some(previous), _) if !is_commented_before && !is_commented => previous.end..last.end,
+            _ if (is_commented_before || is_commented) && self.has_own_lines(first, last) => {
+                self.remove_lines(first.begin, last.end, next);
+                return Ok(());
+            }
+            _ if is_commented => return Err(Refusal::Layout),
+            (_, Some(next)) => first.begin..next.begin,
+            (_, None) => first.begin..last.end,
         };
-        if around.windows(2).any(has_comment) {
-            return Err(Refusal::Layout);
-        }
-        match (previous, run, next) {
-            (Some(previous), [.., last], _) => self.splices.put(previous.end..last.end, ""),
-            (None, [first, ..], Some(next)) => self.splices.put(first.begin..next.begin, ""),
-            _ => return Err(Refusal::Layout),
-        }
+        self.splices.put(cut, "");
         Ok(())
+    }
+
+    /// Returns true if nothing else is on the lines of these entries, apart from a comma and a comment behind them.
+    fn has_own_lines(&self, first: &Part, last: &Part) -> bool {
+        let behind = self.lines.slice(last.end..self.lines.end(last.end)).trim_start();
+        let behind = behind.strip_prefix(',').unwrap_or(behind).trim_start();
+        self.lines.is_first(first.begin) && (behind.is_empty() || behind.starts_with('#'))
     }
 }
 

@@ -393,3 +393,63 @@ fn what_a_hand_put_in_the_way_of_the_base_is_a_change_in_the_cluster() {
     ws.reconcile(["apply", "-f", "new", "--base", "old", "--only", "cluster"]).exits_with(0);
     ws.reconcile(["diff", "-f", "new"]).exits_with(0);
 }
+
+/// The server stores no `false`, `0` or `""` in most fields of built-in kinds.
+#[test]
+fn a_value_put_where_the_manifest_has_an_empty_one_is_a_change_in_the_cluster() {
+    let ws = Workspace::new();
+    let web = WEB
+        .replaced("  replicas: 2\n", "  replicas: 2\n  paused: false\n")
+        .replaced("{name: LOG, value: info}", "{name: LOG, value: \"\"}");
+    ws.write("old/web.yaml", &web);
+    ws.write("new/web.yaml", &web.replaced("tier: front", "tier: back"));
+    ws.reconcile(["apply", "-f", "old"]).exits_with(0);
+    ws.kubectl(["set", "env", "deployment/web", "LOG=debug"]).exits_with(0);
+    ws.kubectl(["rollout", "pause", "deployment/web"]).exits_with(0);
+    let env = "spec.template.spec.containers[name=web].env[name=LOG].value";
+    // The other difference may be there or not, and the base as well.
+    for folder in ["old", "new"] {
+        for base in [&[][..], &["--base", "old"]] {
+            let diff = ws.reconcile([&["diff", "-f", folder], base].concat()).exits_with(1);
+            for path in [env, "spec.paused"] {
+                assert_eq!(side(&diff, path), (json!("changedByOther"), json!("cluster")), "{diff}");
+            }
+            ws.reconcile([&["diff", "-f", folder, "--fail-on", "cluster"], base].concat()).exits_with(1);
+        }
+    }
+    let apply = ws.reconcile(["apply", "-f", "new", "--only", "manifest"]).exits_with(0);
+    assert!(apply.stdout.contains("2 differences left by --only"), "{apply}");
+    let spec = || ws.get("deployment", "web")["spec"].clone();
+    let value = |spec: &Value| spec["template"]["spec"]["containers"][0]["env"][0]["value"].clone();
+    assert_eq!((&spec()["paused"], value(&spec())), (&json!(true), json!("debug")));
+    ws.reconcile(["apply", "-f", "new"]).exits_with(0);
+    assert_eq!((spec().get("paused"), value(&spec())), (None, Value::Null));
+    ws.reconcile(["diff", "-f", "new"]).exits_with(0);
+    // What we applied is a change of the manifest.
+    ws.write("old/web.yaml", &web.replaced("paused: false", "paused: true"));
+    ws.reconcile(["apply", "-f", "old"]).exits_with(0);
+    for base in [&[][..], &["--base", "old"]] {
+        let diff = ws.reconcile([&["diff", "-f", "new", "--fail-on", "manifest"], base].concat()).exits_with(1);
+        assert_eq!(side(&diff, "spec.paused"), (json!("pending"), json!("manifest")), "{diff}");
+    }
+}
+
+#[test]
+fn what_is_replaced_as_a_whole_and_was_added_on_both_sides_is_both() {
+    let ws = created();
+    let template = "/spec/template/spec";
+    let patch = json!([
+        {"op": "add", "path": format!("{template}/nodeSelector"), "value": {"pool": "hand"}},
+        {"op": "add", "path": format!("{template}/containers/0/command"), "value": ["hand", "same"]},
+    ]);
+    ws.kubectl(["patch", "deployment/web", "--type=json", "-p", &patch.to_string()]).exits_with(0);
+    let added = WEB
+        .replaced("      - name: web\n", "      - name: web\n        command: [new, same]\n")
+        .replaced("      containers:\n", "      nodeSelector: {pool: new}\n      containers:\n");
+    ws.write("new/web.yaml", &added);
+    let diff = ws.reconcile(["diff", "-f", "new", "--base", "old", "--fail-on", "both"]).exits_with(1);
+    for path in ["nodeSelector.pool", "containers[name=web].command[0]"] {
+        let change = diff.change("Deployment", "web", &format!("spec.template.spec.{path}"));
+        assert_eq!(change["side"], "both", "{diff}");
+    }
+}

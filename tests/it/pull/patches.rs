@@ -5,7 +5,7 @@ use serde_json::json;
 use super::kustomize::{overlay_of, places, replaced, text};
 use super::overlays::{builds, counting};
 use super::{patched, pulled};
-use crate::control_plane::{Replaced as _, Workspace};
+use crate::control_plane::{Replaced as _, Workspace, definition};
 
 const WEB: &str = "\
 apiVersion: apps/v1
@@ -280,4 +280,49 @@ fn an_object_whose_name_another_namespace_has_as_well_is_patched_alone() {
     assert_eq!((file.as_str(), how.as_str()), ("prod/deployment-patch.yaml", "newPatch"), "{run}");
     assert!(text(&ws, file).contains(&format!("namespace: {a}")), "{run}");
     ws.reconcile(["diff", "-k", "prod"]).exits_with(0);
+}
+
+/// Each file of a kustomization loses the part of the map or the list that it has.
+#[test]
+fn a_map_that_is_gone_from_a_custom_resource_goes_from_the_files_of_a_kustomization() {
+    let schema = "
+properties:
+  size: {type: integer}
+  labels: {type: object, additionalProperties: {type: string}}
+  deep: {type: object, properties: {er: {type: object, additionalProperties: {type: string}}}}
+  tags: {type: array, x-kubernetes-list-type: set, items: {type: string}}
+";
+    let base = "apiVersion: $NS.example.com/v1\nkind: Coop\nmetadata: {name: it}\nspec:\n  labels:  # of all\n    a: x\n  size: 1\n";
+    let overlay = "\
+resources:
+- ../base
+patches:
+- path: labels.yaml
+- target: {kind: Coop}
+  patch: |-
+    - op: add
+      path: /spec/tags
+      value: [c, d]
+    - op: add
+      path: /spec/deep
+      value: {er: {e: f}}
+    - op: replace
+      path: /spec/size
+      value: 2
+";
+    let labels =
+        "apiVersion: $NS.example.com/v1\nkind: Coop\nmetadata: {name: it}\nspec:\n  labels:\n    b: z\n    c: w\n";
+    let ws = overlay_of(&[("it.yaml", base)], overlay);
+    ws.write("prod/labels.yaml", labels);
+    ws.write("crd.yaml", &definition("Coop", schema));
+    ws.reconcile(["apply", "-f", "crd.yaml"]).exits_with(0);
+    ws.reconcile(["apply", "-k", "prod"]).exits_with(0);
+    let gone = ["labels", "deep", "tags"].map(|field| json!({"op": "remove", "path": format!("/spec/{field}")}));
+    patched(&ws, &ws.fill_in("coops.$NS.example.com/it"), &json!(gone));
+    ws.reconcile(["pull", "-k", "prod", "--edit-bases", "--class", "absent"]).exits_with(0);
+    ws.reconcile(["diff", "-k", "prod"]).exits_with(0);
+    assert!(text(&ws, "base/it.yaml").ends_with("spec:\n  size: 1\n"), "{}", text(&ws, "base/it.yaml"));
+    assert!(text(&ws, "prod/labels.yaml").ends_with("spec: {}\n"), "{}", text(&ws, "prod/labels.yaml"));
+    let overlay = text(&ws, "prod/kustomization.yaml");
+    assert!(overlay.ends_with("  patch: |-\n    - op: replace\n      path: /spec/size\n      value: 2\n"), "{overlay}");
 }

@@ -298,6 +298,14 @@ fn comments_in_brackets_stay_with_their_entries() {
     becomes("a: [\n  x, # x\n  y # y\n]\n", &[insert("a.1", 0, json!("w"))], "a: [\n  x, # x\n  w,\n  y # y\n]\n");
     becomes("a: [\n  x, # x\n  y # y\n]\n", &[set("a.2", json!("z"))], "a: [\n  x, # x\n  y, # y\n  z\n]\n");
     becomes("a: [x, # x\n  y]\n", &[set("a.2", json!("z"))], "a: [x, # x\n  y,\n  z]\n");
+    becomes(lines, &[remove("a.b")], "a: {\n  c: 2, # c\n}\n");
+    becomes(lines, &[remove("a.c")], "a: {\n  b: 1, # b\n}\n");
+    becomes(lines, &[remove("a.c"), set("a.d", json!("x"))], "a: {\n  b: 1, # b\n  d: x,\n}\n");
+    becomes("a: [\n  x,\n  y # y\n]\n", &[remove("a.1")], "a: [\n  x,\n]\n");
+    let about = "a: [\n  x, # x\n  # about y\n  y,\n  z,\n  w,\n]\n";
+    becomes(about, &[remove("a.1"), remove("a.3")], "a: [\n  x, # x\n  # about y\n  z,\n]\n");
+    becomes("a: [x, # x\n  y, z]\n", &[remove("a.1")], "a: [x, # x\n  z]\n");
+    becomes("a: [x, # x\n  y]\n", &[remove("a.1")], "a: [x, # x\n  ]\n");
 }
 
 #[test]

@@ -4,8 +4,9 @@
 use kube_yaml::{Validation, read};
 use manifest_edit::{Change, Edit, Step, apply};
 use serde_json::Value;
-use structured_merge::{FieldPath, ObjectKey, Op, PathElement, TypeRef, builtin};
+use structured_merge::{FieldPath, ObjectKey, Op, TypeRef, builtin};
 
+use super::emptied::{gone_around, is_empty, with_emptied};
 use super::order::live_order_of;
 use super::place::{place_of_new, steps, value_at};
 use crate::compare::FieldChange;
@@ -23,26 +24,11 @@ pub struct Accepted<'a> {
     pub live: Option<&'a Value>,
 }
 
-/// The edits of accepted changes as they are made together: where all of a map or a list goes that the live object no longer has, it goes
-/// itself, since an empty one is another value in a custom resource.
+/// The edits of accepted changes as they are made together in one text.
 pub fn made_together(before: &[u8], accepted: &[Accepted<'_>]) -> Vec<Edit> {
-    let may_empty = |one: &Accepted<'_>| one.edit.change == Change::Remove && one.live_of_custom().is_some();
-    let read = if accepted.iter().any(may_empty) { read(before, Validation::Warn).documents } else { Vec::new() };
-    let mut emptied: Vec<(usize, Vec<Step>)> = Vec::new();
-    for document in read {
-        let own: Vec<&Accepted<'_>> = accepted.iter().filter(|one| one.edit.document == document.number).collect();
-        let Some((_, gone)) = without_removed(document.value, &own) else { continue };
-        emptied.extend(gone.into_iter().map(|place| (document.number, place)));
-    }
-    let made = |one: &Accepted<'_>| {
-        let edit = one.edit;
-        let is_around = |(document, place): &&(usize, Vec<Step>)| {
-            *document == edit.document && edit.change == Change::Remove && edit.path.starts_with(place)
-        };
-        let outermost = emptied.iter().filter(is_around).min_by_key(|(_, place)| place.len());
-        outermost.map_or_else(|| edit.clone(), |(_, place)| Edit { path: place.clone(), ..edit.clone() })
-    };
-    accepted.iter().map(made).collect()
+    let emptied =
+        |one: &Accepted<'_>| (one.edit.clone(), one.live.map_or(0, |live| gone_around(one.object.0, one.change, live)));
+    with_emptied(before, &accepted.iter().map(emptied).collect::<Vec<_>>())
 }
 
 /// Returns true if an edited text has exactly the former objects with the accepted changes.
@@ -66,7 +52,7 @@ fn with_changes(mut document: Value, accepted: &[&Accepted<'_>]) -> Option<Value
         let place = accepted.place(&document)?;
         apply(&mut document, &place, &accepted.edit.change).ok()?;
     }
-    let (mut document, _) = without_removed(document, accepted)?;
+    let mut document = without_removed(document, accepted)?;
     for accepted in in_phase(accepted, |_, edit| matches!(edit, Change::Insert { .. })) {
         let place = accepted.place_of_new(&document)?;
         apply(&mut document, &place, &accepted.edit.change).ok()?;
@@ -74,40 +60,25 @@ fn with_changes(mut document: Value, accepted: &[&Accepted<'_>]) -> Option<Value
     Some(document)
 }
 
-/// A document without what is removed, and the places of the maps and lists that go with all that they had; `None` if something to remove
-/// has no place.
-fn without_removed(mut document: Value, accepted: &[&Accepted<'_>]) -> Option<(Value, Vec<Vec<Step>>)> {
+/// A document without what is removed; `None` if something to remove has no place.
+fn without_removed(mut document: Value, accepted: &[&Accepted<'_>]) -> Option<Value> {
     let removed: Vec<&Accepted<'_>> = in_phase(accepted, |_, edit| matches!(edit, Change::Remove)).collect();
     let mut places: Vec<Vec<Step>> = removed.iter().map(|one| one.place(&document)).collect::<Option<_>>()?;
-    let gone: Vec<Gone<'_>> = removed.iter().flat_map(|one| one.gone_around(&document)).collect();
+    let gone: Vec<(&Accepted<'_>, FieldPath)> =
+        removed.iter().flat_map(|one| one.gone_around(&document).into_iter().map(|path| (*one, path))).collect();
     // Of those without keys, the last one goes first.
     places.sort_unstable();
     places.dedup();
     for place in places.iter().rev() {
         apply(&mut document, place, &Change::Remove).ok()?;
     }
-    let mut emptied = Vec::new();
-    for Gone { of, path, place } in gone {
-        let Some(now) = of.place_of(&path, &document) else { continue };
-        let is_empty = match value_at(&document, &now) {
-            Some(Value::Object(map)) => map.is_empty(),
-            Some(Value::Array(items)) => items.is_empty(),
-            _ => false,
-        };
-        if is_empty {
-            apply(&mut document, &now, &Change::Remove).ok()?;
-            emptied.push(place);
+    for (of, path) in gone {
+        let Some(place) = of.place_of(&path, &document) else { continue };
+        if value_at(&document, &place).is_some_and(is_empty) {
+            apply(&mut document, &place, &Change::Remove).ok()?;
         }
     }
-    Some((document, emptied))
-}
-
-/// A map or a list around a removed field that the live object no longer has.
-struct Gone<'p> {
-    of: &'p Accepted<'p>,
-    path: FieldPath,
-    /// Its place before anything is removed.
-    place: Vec<Step>,
+    Some(document)
 }
 
 fn in_phase<'p, 'a>(
@@ -128,23 +99,15 @@ impl Accepted<'_> {
         Some([above.clone(), steps(path, value_at(document, above)?)?].concat())
     }
 
-    /// The live object, if it is a custom resource: only there is an empty map or list another value than none.
-    fn live_of_custom(&self) -> Option<&Value> {
-        self.live.filter(|_| builtin().object(&self.object.0.gvk).is_none())
-    }
-
     /// The maps and lists around the field that the live object no longer has, the innermost first.
-    fn gone_around(&self, document: &Value) -> Vec<Gone<'_>> {
-        let mut gone = Vec::new();
-        let Some(live) = self.live_of_custom() else { return gone };
-        let mut elements = self.change.path.elements();
-        while let Some((_, above @ [_, .., PathElement::Field(_)])) = elements.split_last() {
-            let path = FieldPath::from(above.to_vec());
-            let Some(place) = self.place_of(&path, document).filter(|_| path.value_in(live).is_none()) else { break };
-            gone.push(Gone { of: self, path, place });
-            elements = above;
-        }
-        gone
+    fn gone_around(&self, document: &Value) -> Vec<FieldPath> {
+        let count = self.live.map_or(0, |live| gone_around(self.object.0, self.change, live));
+        let elements = self.change.path.elements();
+        let above = (1..=count).filter_map(|levels| elements.get(..elements.len().checked_sub(levels)?));
+        above
+            .map(|above| FieldPath::from(above.to_vec()))
+            .take_while(|path| self.place_of(path, document).is_some())
+            .collect()
     }
 
     fn place_of_new(&self, document: &Value) -> Option<Vec<Step>> {
@@ -165,7 +128,7 @@ impl Accepted<'_> {
 #[cfg(test)]
 mod tests {
     use serde_json::json;
-    use structured_merge::{GroupVersionKind, Scalar};
+    use structured_merge::{GroupVersionKind, PathElement, Scalar};
 
     use super::*;
     use crate::compare::Class;

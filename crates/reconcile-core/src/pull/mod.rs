@@ -5,6 +5,7 @@
 //! ```
 
 mod defaults;
+mod emptied;
 pub mod kustomize;
 mod meaning;
 mod order;

@@ -144,7 +144,8 @@ impl<'a> BaseComparison<'a> {
     pub fn side(&self, change: &FieldChange, records: &BaseRecords, recorded: Side) -> Option<Side> {
         let path = &change.path;
         let BaseRecords { is_put, is_theirs, adds_default } = *records;
-        let is_added = !adds_default && self.added.contains_at_or_below(path);
+        // A list or a map that is replaced as a whole is added as a whole, and may differ in a part.
+        let is_added = !adds_default && self.added.overlaps(path);
         // Whether the base had the label of a set, no manifest tells.
         if apply_set::label_path() == *path || self.is_of_other_version && !self.has(path) {
             return None;

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use structured_merge::{
     Change, ClaimStrength, Claimants, FieldPath, FieldSet, LastApplied, Lookup, ManagedFieldsEntry, ManagedObject, Op,
     Ownership, PathElement, TypeRef, brought_up_to_date, claim_strength, claims_stored, fields_last_applied,
-    owns_last_applied, with_string_data,
+    is_nothing, is_omitted_when_empty, owns_last_applied, with_string_data,
 };
 
 use crate::compare::additions::CLIENT_SIDE_APPLY;
@@ -155,13 +155,14 @@ impl<'a> Classifier<'a> {
         if self.is_removed(change) {
             return Class::Unmanaged;
         }
-        if change.op == Op::Move {
-            return Class::Reordered;
-        }
-        // It stays in the manifest: the server takes it out, because it does not fit another field that changes.
-        if change.op == Op::Remove && self.is_in_manifest(path) {
-            return Class::Consequence;
-        }
+        let op = match change.op {
+            Op::Move => return Class::Reordered,
+            // The server stores no value for the empty one of the manifest.
+            Op::Remove if self.is_emptied(path) => Op::Change,
+            // It stays in the manifest: the server takes it out, because it does not fit another field that changes.
+            Op::Remove if self.is_in_manifest(path) => return Class::Consequence,
+            op => op,
+        };
         let ours = claim_strength(&self.ours_before, path, self.schema());
         let is_wanted = self.ours_after.covers(path);
         if !is_wanted && (ours == ClaimStrength::Own || self.passing.covers(path)) {
@@ -169,12 +170,12 @@ impl<'a> Classifier<'a> {
         }
         let applied = self.last_applied.as_ref();
         // The live value is still the one that client-side apply applied: the manifest has changed since.
-        if change.op != Op::Add && applied.is_some_and(|applied| applied.is_live(path)) {
-            return if change.op == Op::Remove { Class::Pruned } else { Class::Pending };
+        if op != Op::Add && applied.is_some_and(|applied| applied.is_live(path)) {
+            return if op == Op::Remove { Class::Pruned } else { Class::Pending };
         }
         let (theirs, owners) = self.claimants.best(path, self.schema());
         let has_foreign_part = || theirs == ClaimStrength::Own && self.parts().has_foreign(path, &self.ours_before);
-        match change.op {
+        match op {
             // A manager that changes a field owns what the server sets with it, and takes out with it.
             Op::Remove
                 if ours == ClaimStrength::None
@@ -189,7 +190,7 @@ impl<'a> Classifier<'a> {
                     && applied.is_some_and(|applied| !applied.has(path));
                 let is_as_created = owners.iter().all(|entry| self.is_as_created(entry, path))
                     && !self.parts().has_part_of_changers(path, &self.ours_before);
-                if is_default && change.op == Op::Change {
+                if is_default && op == Op::Change {
                     Class::Pending
                 } else if is_default && !self.parts().has_changed(path) {
                     Class::Consequence
@@ -218,6 +219,17 @@ impl<'a> Classifier<'a> {
             Some(Value::Array(items)) => !items.is_empty(),
             Some(_) => true,
         }
+    }
+
+    /// Returns true if the manifest has a `false`, `0` or `""` at a path that the server does not store, as its Go type leaves it out.
+    fn is_emptied(&self, path: &FieldPath) -> bool {
+        let mut manifest = self.manifest.borrow_mut();
+        let (Some(value), Some((PathElement::Field(name), above))) =
+            (manifest.value(path), path.elements().split_last())
+        else {
+            return false;
+        };
+        !is_nothing(value) && is_omitted_when_empty(value, name, self.schema().at(above))
     }
 
     /// Returns true if the apply changes a field because it takes out what others added. A map goes with the last of its entries.

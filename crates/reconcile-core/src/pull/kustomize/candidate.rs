@@ -17,7 +17,7 @@ pub struct AcceptedChange {
     pub change: FieldChange,
     /// The edit of the build.
     pub edit: Edit,
-    /// The live object, if an item of one of its lists is new.
+    /// The live object, if an item of one of its lists is new or a value of it is gone.
     pub live: Option<Arc<Value>>,
     /// The only place to try, if one was found before.
     pub place: Option<Candidate>,
@@ -57,13 +57,21 @@ pub struct Allowed {
     pub bases: bool,
 }
 
+/// An edit at its place.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Placed {
+    pub edit: Edit,
+    /// The number of maps and lists around it that go if it empties them.
+    pub around: usize,
+}
+
 /// A text to write.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Write {
     /// An edit of a document.
-    At(Edit),
+    At(Placed),
     /// An edit of the document that is a text in the first document of the file.
-    Within(Vec<Step>, Edit),
+    Within(Vec<Step>, Placed),
     /// A new entry of a list of the kustomization.
     Entry(&'static str, Value),
     /// Another content of the whole file.

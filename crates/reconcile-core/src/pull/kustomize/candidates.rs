@@ -4,13 +4,14 @@ use kube_yaml::{Document, Validation, read};
 use manifest_edit::{Change, Edit, Step};
 use serde_json::Value;
 
-use super::candidate::{AcceptedChange, Allowed, Candidate, How, Write, items};
+use super::candidate::{AcceptedChange, Allowed, Candidate, How, Placed, Write, items};
 use super::entries;
 use super::names::{Resource, path_of_patch};
 use super::new_patch::new_patches;
 use super::subject::{PATCHES, Subject, inline};
 use super::tree::Level;
 use crate::manifest::template_of;
+use crate::pull::emptied::gone_around;
 use crate::pull::place::value_at;
 use crate::pull::proposal::edit_of_manifest;
 
@@ -74,7 +75,7 @@ impl Subject<'_> {
 
     /// The edit of a manifest or of a strategic patch, and true if the document sets the value now. `None` if it has another value, which
     /// something else overrides.
-    fn in_manifest(&self, document: usize, above: Vec<Step>, value: &Value) -> Option<(Edit, bool)> {
+    fn in_manifest(&self, document: usize, above: Vec<Step>, value: &Value) -> Option<(Placed, bool)> {
         let AcceptedChange { key, change, live, .. } = self.wanted;
         let depth = above.len();
         let edit = edit_of_manifest(document, above, value, key, change, live.as_deref()).ok()?;
@@ -88,7 +89,13 @@ impl Subject<'_> {
         if is_set && written.is_some_and(is_scalar) && written != built {
             return None;
         }
-        Some((edit, is_set))
+        Some((self.placed(edit), is_set))
+    }
+
+    /// An edit of a document with the fields of the object.
+    fn placed(&self, edit: Edit) -> Placed {
+        let AcceptedChange { key, change, live, .. } = self.wanted;
+        Placed { edit, around: live.as_deref().map_or(0, |live| gone_around(key, change, live)) }
     }
 
     /// The patches of a level that set the value, the last one first, as it wins.
@@ -113,7 +120,7 @@ impl Subject<'_> {
         found
     }
 
-    fn in_patch(&self, level: &Level, documents: &[Document], entry: &Value) -> Vec<Edit> {
+    fn in_patch(&self, level: &Level, documents: &[Document], entry: &Value) -> Vec<Placed> {
         let mut found = Vec::new();
         if !self.is_target(level, entry) {
             return found;
@@ -122,7 +129,7 @@ impl Subject<'_> {
             match &document.value {
                 Value::Array(operations) => {
                     let operations = operations.iter().enumerate();
-                    let mut edits: Vec<(bool, Edit)> =
+                    let mut edits: Vec<(bool, Placed)> =
                         operations.filter_map(|(index, one)| self.operation(document, index, one)).collect();
                     // The last one wins, and this list will be reversed; those at the same position are tried first.
                     edits.sort_by_key(|(is_same_position, _)| *is_same_position);
@@ -140,7 +147,7 @@ impl Subject<'_> {
 
     /// The value of an operation of a JSON patch (RFC 6902) that sets a field, or something around it, and true if the positions in
     /// lists are those in the build: others may differ by what later patches do.
-    fn operation(&self, document: &Document, index: usize, operation: &Value) -> Option<(bool, Edit)> {
+    fn operation(&self, document: &Document, index: usize, operation: &Value) -> Option<(bool, Placed)> {
         let wanted = self.wanted;
         let kind = operation.get("op")?.as_str()?;
         let pointer = operation.get("path")?.as_str()?;
@@ -173,6 +180,7 @@ impl Subject<'_> {
             Change::Reorder(_) if Some(written) != value_at(self.built, &wanted.edit.path) => return None,
             change => Edit { document: document.number, path: here, change: change.clone() },
         };
-        Some((is_same_position, edit))
+        let Placed { edit, around } = self.placed(edit);
+        Some((is_same_position, Placed { edit, around: around.min(below.len()) }))
     }
 }

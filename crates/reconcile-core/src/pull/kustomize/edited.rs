@@ -7,9 +7,10 @@ use manifest_edit::{Change, Edit, Refusal, Step, edit};
 use serde_json::Value;
 use structured_merge::{GroupVersionKind, builtin};
 
-use super::candidate::{Candidate, PatchDocument, PatchHead, PatchPart, Write};
+use super::candidate::{Candidate, PatchDocument, PatchHead, PatchPart, Placed, Write};
 use super::new_patch::set;
 use super::tree::Tree;
+use crate::pull::emptied::with_emptied;
 use crate::pull::place::value_at;
 use crate::pull::proposal::has_duplicates;
 use crate::text::yaml_by_name;
@@ -42,8 +43,14 @@ pub(super) fn edited(tree: &Tree, candidates: &[&Candidate]) -> Result<Texts, Re
 
 /// An edit, and the candidates that it is made for.
 struct Joint {
-    edit: Edit,
+    placed: Placed,
     of: Vec<usize>,
+}
+
+impl Joint {
+    fn of(edit: Edit, of: Vec<usize>) -> Self {
+        Self { placed: Placed { edit, around: 0 }, of }
+    }
 }
 
 fn one_file(before: &[u8], writes: &[(usize, &Write)]) -> Result<Vec<u8>, Refused> {
@@ -59,8 +66,8 @@ fn one_file(before: &[u8], writes: &[(usize, &Write)]) -> Result<Vec<u8>, Refuse
         match write {
             Write::Patch(part) => parts.push((*index, part)),
             Write::PatchWithin(at, part) => inner_parts.entry(at).or_default().push((*index, part)),
-            Write::At(edit) => refused.extend(add(&mut joint, edit, *index)),
-            Write::Within(at, edit) => refused.extend(add(within.entry(at).or_default(), edit, *index)),
+            Write::At(placed) => refused.extend(add(&mut joint, placed, *index)),
+            Write::Within(at, placed) => refused.extend(add(within.entry(at).or_default(), placed, *index)),
             Write::Entry(list, value) => {
                 let list = entries.entry(list).or_default();
                 let name = value.get("name");
@@ -82,11 +89,11 @@ fn one_file(before: &[u8], writes: &[(usize, &Write)]) -> Result<Vec<u8>, Refuse
     for (at, parts) in inner_parts {
         let text = value_at(&document, at).and_then(Value::as_str).unwrap_or_default();
         for one in in_documents(text.as_bytes(), &parts) {
-            refused.extend(one.of.iter().filter_map(|index| add(within.entry(at).or_default(), &one.edit, *index)));
+            refused.extend(one.of.iter().filter_map(|index| add(within.entry(at).or_default(), &one.placed, *index)));
         }
     }
     for one in in_documents(before, &parts) {
-        refused.extend(one.of.iter().filter_map(|index| add(&mut joint, &one.edit, *index)));
+        refused.extend(one.of.iter().filter_map(|index| add(&mut joint, &one.placed, *index)));
     }
     for (at, inner) in within {
         let of: Vec<usize> = inner.iter().flat_map(|joint| joint.of.clone()).collect();
@@ -96,7 +103,7 @@ fn one_file(before: &[u8], writes: &[(usize, &Write)]) -> Result<Vec<u8>, Refuse
             return Err(of.into_iter().map(|index| (index, Some(Refusal::Meaning))).collect());
         }
         let change = Change::Set(String::from_utf8_lossy(&new).into_owned().into());
-        joint.push(Joint { edit: Edit { document: 1, path: at.to_vec(), change }, of });
+        joint.push(Joint::of(Edit { document: 1, path: at.to_vec(), change }, of));
     }
     for (list, new) in entries {
         joint.extend(with_entries(&document, list, &new));
@@ -143,7 +150,7 @@ fn in_documents(before: &[u8], parts: &[(usize, &PatchPart)]) -> Vec<Joint> {
         let of: Vec<usize> = here.iter().map(|(index, _)| *index).collect();
         let mut edits = Vec::new();
         between(&document.value, &after, &mut Vec::new(), &mut edits);
-        let edit = |(path, change)| Joint { edit: Edit { document: document.number, path, change }, of: of.clone() };
+        let edit = |(path, change)| Joint::of(Edit { document: document.number, path, change }, of.clone());
         joint.extend(edits.into_iter().map(edit));
     }
     joint
@@ -210,19 +217,21 @@ fn with_documents(text: Vec<u8>, parts: &[(usize, &PatchPart)]) -> Vec<u8> {
 }
 
 /// Adds an edit; the error is its candidate, if another one sets the same place to another value.
-fn add(joint: &mut Vec<Joint>, edit: &Edit, index: usize) -> Option<usize> {
-    if let Some(same) = joint.iter_mut().find(|other| other.edit == *edit) {
+fn add(joint: &mut Vec<Joint>, placed: &Placed, index: usize) -> Option<usize> {
+    let edit = &placed.edit;
+    if let Some(same) = joint.iter_mut().find(|other| other.placed.edit == *edit) {
         same.of.push(index);
         return None;
     }
     // Several items may be put at one place, each of them once, and beside one that goes or changes there.
     let is_insert = |edit: &Edit| matches!(edit.change, Change::Insert { .. });
-    let is_there =
-        |other: &Joint| other.edit.path == edit.path && other.edit.document == edit.document && !is_insert(&other.edit);
+    let is_there = |Joint { placed: Placed { edit: other, .. }, .. }: &Joint| {
+        other.path == edit.path && other.document == edit.document && !is_insert(other)
+    };
     if !is_insert(edit) && joint.iter().any(is_there) {
         return Some(index);
     }
-    joint.push(Joint { edit: edit.clone(), of: vec![index] });
+    joint.push(Joint { placed: placed.clone(), of: vec![index] });
     None
 }
 
@@ -238,12 +247,12 @@ fn with_entries(document: &Value, list: &str, new: &[(usize, &Value)]) -> Vec<Jo
     let path = vec![Step::Key(list.to_owned())];
     let Some(former) = document.get(list).and_then(Value::as_array).filter(|former| !former.is_empty()) else {
         let change = Change::Set(values.into_iter().cloned().collect());
-        return vec![Joint { edit: Edit { document: 1, path, change }, of }];
+        return vec![Joint::of(Edit { document: 1, path, change }, of)];
     };
     let path = [path, vec![Step::Index(former.len())]].concat();
-    let insert = |(rank, value): (usize, &Value)| Joint {
-        edit: Edit { document: 1, path: path.clone(), change: Change::Insert { value: value.clone(), rank } },
-        of: of.clone(),
+    let insert = |(rank, value): (usize, &Value)| {
+        let change = Change::Insert { value: value.clone(), rank };
+        Joint::of(Edit { document: 1, path: path.clone(), change }, of.clone())
     };
     values.into_iter().enumerate().map(insert).collect()
 }
@@ -267,8 +276,20 @@ pub fn alone(tree: &Tree, candidate: &Candidate) -> Option<Texts> {
     edited(tree, &[candidate]).ok()
 }
 
+/// The edit that takes the value of an operation of a JSON patch takes the operation.
+fn without_operation(edit: Edit) -> Edit {
+    match (edit.path.as_slice(), &edit.change) {
+        ([operation @ Step::Index(_), Step::Key(value)], Change::Remove) if value == "value" => {
+            Edit { path: vec![operation.clone()], ..edit }
+        }
+        _ => edit,
+    }
+}
+
 fn made(before: &[u8], joint: &[Joint]) -> Result<Vec<u8>, Refused> {
-    let edits: Vec<Edit> = joint.iter().map(|joint| joint.edit.clone()).collect();
+    let placed: Vec<(Edit, usize)> =
+        joint.iter().map(|Joint { placed: Placed { edit, around }, .. }| (edit.clone(), *around)).collect();
+    let edits: Vec<Edit> = with_emptied(before, &placed).into_iter().map(without_operation).collect();
     let result = edit(before, &edits);
     if result.refused.is_empty() {
         return Ok(result.text);

@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use manifest_edit::{Change, Edit, Step};
 use serde_json::{Map, Value, json};
 
-use super::candidate::{AcceptedChange, Candidate, How, Write, items};
+use super::candidate::{AcceptedChange, Candidate, How, Placed, Write, items};
 use super::names::Names;
 use super::tree::{Level, Tree};
 
@@ -79,7 +79,7 @@ fn at(field: &str, index: usize, below: &[&str]) -> Vec<Step> {
 }
 
 fn edit(path: Vec<Step>, change: Change) -> Write {
-    Write::At(Edit { document: 1, path, change })
+    Write::At(Placed { edit: Edit { document: 1, path, change }, around: 0 })
 }
 
 fn images(level: &Level, wanted: &AcceptedChange) -> Vec<Candidate> {

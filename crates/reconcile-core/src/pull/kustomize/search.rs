@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use kube_yaml::{Validation, read};
-use manifest_edit::{Edit, Refusal, edit};
+use manifest_edit::{Refusal, edit};
 use serde_json::Value;
 
 use super::candidate::{AcceptedChange, Allowed, Candidate};
@@ -15,7 +15,7 @@ use super::reason::Reasons;
 use super::subject::Subject;
 use super::tree::Tree;
 use super::tried::Tried;
-use crate::pull::meaning::{Accepted, is_meant};
+use crate::pull::meaning::{Accepted, is_meant, made_together};
 
 /// The most builds of one search. With the one that found the changes, they are a dozen.
 const MOST_BUILDS: usize = 11;
@@ -94,7 +94,7 @@ struct Search<'s> {
     proven: Option<(Texts, Vec<usize>)>,
 }
 
-impl Search<'_> {
+impl<'s> Search<'s> {
     /// The texts whose build has exactly the changes that still have a candidate.
     fn files(&mut self, mut build: impl FnMut(&Texts) -> Option<Vec<u8>>) -> Texts {
         loop {
@@ -117,9 +117,8 @@ impl Search<'_> {
                     continue;
                 }
             };
-            let edits: Vec<Edit> =
-                active.iter().filter_map(|index| Some(self.tried.get(*index)?.wanted.edit.clone())).collect();
-            let expected = edit(self.former, &edits);
+            let accepted = self.accepted(&active);
+            let expected = edit(self.former, &made_together(self.former, &accepted));
             if !expected.refused.is_empty() {
                 if self.proven.is_some() {
                     return self.return_to_proven();
@@ -129,7 +128,7 @@ impl Search<'_> {
                 self.advance(&refused);
                 continue;
             }
-            if !self.is_meant(&active, &expected.text) {
+            if !is_meant(self.former, &expected.text, &accepted) {
                 if self.proven.is_some() {
                     return self.return_to_proven();
                 }
@@ -160,17 +159,16 @@ impl Search<'_> {
         }
     }
 
-    /// Returns true if the text of an expected build means the former objects with the accepted values.
-    fn is_meant(&self, active: &[usize], expected: &[u8]) -> bool {
+    /// The changes of these positions, as edits of the build.
+    fn accepted(&self, active: &[usize]) -> Vec<Accepted<'s>> {
         let wanted = active.iter().filter_map(|index| self.tried.get(*index)).map(|one| one.wanted);
         let accepted = wanted.map(|AcceptedChange { key, change, edit, live, .. }| Accepted {
             object: (key, Vec::new()),
             change,
             edit,
-            // Here, each place takes its own part out of a map or a list, and leaves what is around it.
-            live: live.as_deref().filter(|_| edit.change != manifest_edit::Change::Remove),
+            live: live.as_deref(),
         });
-        is_meant(self.former, expected, &accepted.collect::<Vec<_>>())
+        accepted.collect()
     }
 
     /// Takes what the texts of files leave no room for.
@@ -394,7 +392,7 @@ mod tests {
     use std::cell::Cell;
     use std::sync::Arc;
 
-    use manifest_edit::{Change, Step};
+    use manifest_edit::{Change, Edit, Step};
     use serde_json::json;
     use structured_merge::{FieldPath, GroupVersionKind, ObjectKey, Op};
 

@@ -5,10 +5,13 @@ use http::Uri;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use structured_merge::ObjectKey;
+
 use super::file::{ConfigNode, File};
 use crate::cli::{ConnectOptions, PruneArgs};
 use reconcile_core::diagnostic::{Diagnostic, Location};
 use reconcile_core::live::Target;
+use reconcile_core::manifest::Origin;
 use reconcile_core::manifest::yaml::Step;
 use reconcile_core::rules::{Glob, MAX_NAME, NAME_PATTERN};
 use reconcile_core::text::{listed, one_line};
@@ -119,13 +122,16 @@ impl Expectation {
 
     /// Refuses objects in namespaces that are not expected, each at the line of its namespace.
     pub fn allows_targets(&self, targets: &[Target]) -> Result<(), Vec<Diagnostic>> {
-        let refused = targets.iter().filter_map(|target| {
-            let Diagnostic { message, hint, .. } = self.refusal_of_namespace(target.key.namespace.as_deref()?)?;
-            let at = [Step::Key("metadata"), Step::Key("namespace")];
-            Some(Diagnostic { hint, ..target.desired.origin.diagnostic_at_value(&at, message) })
-        });
+        let refused = targets.iter().filter_map(|target| self.refusal_of_object(&target.key, &target.desired.origin));
         let refused: Vec<Diagnostic> = refused.collect();
         if refused.is_empty() { Ok(()) } else { Err(refused) }
+    }
+
+    /// The error for an object in a namespace that is not expected, at the line of its namespace.
+    pub fn refusal_of_object(&self, key: &ObjectKey, origin: &Origin) -> Option<Diagnostic> {
+        let Diagnostic { message, hint, .. } = self.refusal_of_namespace(key.namespace.as_deref()?)?;
+        let at = [Step::Key("metadata"), Step::Key("namespace")];
+        Some(Diagnostic { hint, ..origin.diagnostic_at_value(&at, message) })
     }
 
     /// The apply set that `apply` has to name, if there is one.

@@ -5,8 +5,11 @@ use crate::client::{Context, Contexts, Environment};
 use crate::config::Expectation;
 use crate::output::Output;
 use reconcile_core::diagnostic::{Code, Diagnostic};
+use reconcile_core::live::Discovery;
+use reconcile_core::live::resolve::{Namespaces, key_of};
+use reconcile_core::manifest::Manifest;
 use reconcile_core::rules::Glob;
-use reconcile_core::text::listed;
+use reconcile_core::text::{listed, one_line};
 use reconcile_report::{Failure, Verdict};
 
 /// The most names that a message lists.
@@ -138,6 +141,37 @@ fn override_of_one_cluster(args: &ConnectOptions) -> Option<&'static str> {
 pub(crate) fn all_expected(contexts: &[Context], expect: &Expectation) -> Result<(), Vec<Diagnostic>> {
     let refused = |context: &Context| expect.allows_cluster(Some(&context.name), context.server.as_deref()).err();
     let refused: Vec<Diagnostic> = contexts.iter().filter_map(refused).collect();
+    if refused.is_empty() { Ok(()) } else { Err(refused) }
+}
+
+/// Refuses the run if one of its contexts puts an object into a namespace that is not expected, as far as kinds are known without a cluster:
+/// those that are built in, and those that the input defines.
+pub(crate) fn all_in_expected_namespaces(
+    manifests: &[Manifest],
+    contexts: &[Context],
+    namespace: Option<&str>,
+    expect: &Expectation,
+) -> Result<(), Vec<Diagnostic>> {
+    if expect.namespaces.is_none() {
+        return Ok(());
+    }
+    let mut kinds = Discovery::builtin();
+    manifests.iter().filter(|manifest| manifest.gvk().is_crd()).for_each(|manifest| kinds.expect(manifest.object()));
+    let mut refused: Vec<Diagnostic> = Vec::new();
+    for context in contexts {
+        let default = namespace.filter(|name| !name.is_empty()).unwrap_or(&context.namespace).to_owned();
+        let namespaces = Namespaces { required: None, default };
+        for manifest in manifests {
+            let key = key_of(manifest, &kinds, &namespaces);
+            let Some(mut refusal) = expect.refusal_of_object(&key, manifest.origin()) else { continue };
+            if manifest.namespace().is_none() {
+                refusal.message = format!("context `{}`: {}", one_line(&context.name, 100), refusal.message);
+            }
+            if !refused.contains(&refusal) {
+                refused.push(refusal);
+            }
+        }
+    }
     if refused.is_empty() { Ok(()) } else { Err(refused) }
 }
 

@@ -17,7 +17,7 @@ use crate::engine::interrupt::Interrupt;
 use crate::live::early::EarlySubject;
 use crate::output::{Output, print_diagnostics};
 use crate::run::agreement::{Agreement, Participant};
-use crate::run::contexts::{ChosenContexts, Member, all_expected, same_targets};
+use crate::run::contexts::{ChosenContexts, Member, all_expected, all_in_expected_namespaces, same_targets};
 use crate::run::interrupt::listen;
 use crate::run::invocation::{Invocation, Run, RunContext};
 use crate::run::reading::Manifests;
@@ -86,8 +86,11 @@ impl Invocation<'_> {
         all_expected(contexts, &settings.configuration.expect)?;
         let interrupt = listen(&output.terminal);
         let desired = self.desired().await?;
+        let manifests = desired.as_ref().map(|desired| desired.manifests.as_slice()).unwrap_or_default();
+        let namespace = connection.namespace.as_deref();
+        all_in_expected_namespaces(manifests, contexts, namespace, &settings.configuration.expect)?;
         let mut warnings = settings.warnings().to_vec();
-        warnings.extend(same_targets(contexts, connection.namespace.as_deref()));
+        warnings.extend(same_targets(contexts, namespace));
         output.terminal.warn(&warnings);
 
         let outputs: Vec<Output> = contexts.iter().map(|context| output.of_context(&context.name)).collect();

@@ -71,6 +71,29 @@ fn another_context_is_refused_before_any_request_and_any_plugin() {
     assert_eq!(ws.find("ConfigMap", "settings"), None);
 }
 
+/// A custom resource that names no namespace is known to live in one by its cluster alone.
+#[test]
+fn a_namespace_that_is_not_expected_in_one_of_several_contexts_is_refused_before_any_request() {
+    let ws = expecting("  namespaces: [$NS]");
+    ws.write("deploy/settings.yaml", &MANIFEST.replace("  namespace: $NS\n", ""));
+    let file = contexts(&ws, &["good", "wrong"], None);
+    let mut config: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    config["contexts"][1]["context"]["namespace"] = json!("elsewhere");
+    fs::write(&file, config.to_string()).unwrap();
+    let several = |command| [command, "-f", "deploy", "--kubeconfig", file.as_str(), "--context", "good,wrong"];
+    for command in ["diff", "apply", "status"] {
+        let run = refused(&ws, &several(command));
+        let message = "context `wrong`: namespace `elsewhere` is not expected here, only";
+        assert!(run.stderr.contains(message), "{run}");
+    }
+    assert_eq!(ws.find("ConfigMap", "settings"), None);
+    let namespace = ws.namespace();
+    ws.reconcile([&several("diff")[..], &["--namespace", namespace]].concat()).exits_with(1);
+    ws.write("deploy/settings.yaml", &MANIFEST.replace("$NS", "elsewhere"));
+    let run = refused(&ws, &several("apply"));
+    assert_eq!(run.stderr.matches("namespace `elsewhere` is not expected here").count(), 1, "{run}");
+}
+
 #[test]
 fn flags_that_replace_the_cluster_of_an_expected_context_are_refused() {
     let ws = expecting("  contexts: [prod]");

@@ -14,10 +14,28 @@ const RESERVE: usize = 200;
 pub(super) struct Comment {
     text: String,
     length: usize,
+    /// Space that is kept for what comes later, in characters.
+    kept: usize,
     left_out: Vec<(&'static str, usize)>,
 }
 
 impl Comment {
+    /// Keeps room for lines that come later, whatever comes before them; of too many, half of the comment.
+    pub fn keep_room(&mut self, lines: &[String]) {
+        self.kept = self.kept.saturating_add(room(lines)).min(LIMIT / 2);
+    }
+
+    /// Appends lines for which room was kept.
+    pub fn push_kept(&mut self, lines: &[String]) {
+        self.kept = self.kept.saturating_sub(room(lines));
+        lines.iter().for_each(|line| self.push(line));
+    }
+
+    /// The longest text as yet, in characters.
+    fn limit(&self) -> usize {
+        LIMIT.saturating_sub(RESERVE).saturating_sub(self.kept)
+    }
+
     /// Appends a short text.
     pub fn push(&mut self, text: &str) {
         self.add(text, "line");
@@ -27,7 +45,7 @@ impl Comment {
     pub fn add(&mut self, piece: &str, noun: &'static str) {
         let length = piece.chars().count();
         let length = self.length + length;
-        if length <= LIMIT.saturating_sub(RESERVE) {
+        if length <= self.limit() {
             self.text.push_str(piece);
             self.length = length;
             return;
@@ -42,7 +60,7 @@ impl Comment {
     pub fn begin_fold(&mut self, summary: &str) -> bool {
         let begin = format!("\n<details><summary>{summary}</summary>\n");
         let length = self.length + begin.chars().count() + END_OF_FOLD.len();
-        let has_room = length <= LIMIT.saturating_sub(RESERVE);
+        let has_room = length <= self.limit();
         if has_room {
             self.text.push_str(&begin);
             self.length = length;
@@ -67,6 +85,11 @@ impl Comment {
         }
         self.text
     }
+}
+
+/// The length of lines, in characters.
+fn room(lines: &[String]) -> usize {
+    lines.iter().map(|line| line.chars().count()).sum()
 }
 
 fn plural(noun: &str) -> String {

@@ -45,13 +45,12 @@ pub fn render(reports: &Reports, view: &View) -> String {
         .zip(&parts)
         .map(|(one, parts)| parts.iter().map(|(part, objects)| (*part, entries(one, objects, view))).collect())
         .collect();
-    for (one, entries) in contexts.iter().zip(&entries) {
-        if several {
-            comment.push(&format!("\n#### {}\n", code(&visible(one.name()))));
-            let server = one.report.cluster.as_ref().map(|info| code(&visible(&info.server)));
-            comment.push(&server.map(|server| format!("\nserver {server}\n")).unwrap_or_default());
-        }
-        head(&mut comment, one, entries, view);
+    let heads: Vec<Vec<String>> = contexts.iter().map(|one| head(one, several, view)).collect();
+    // The tables of the first contexts leave room for the results of all.
+    heads.iter().for_each(|lines| comment.keep_room(lines));
+    for ((one, entries), lines) in contexts.iter().zip(&entries).zip(&heads) {
+        comment.push_kept(lines);
+        tables(&mut comment, one, entries, view);
     }
     for (one, entries) in contexts.iter().zip(&entries).filter(|_| !view.summary) {
         for (part, entries) in entries {
@@ -72,23 +71,29 @@ fn identity(reports: &Reports) -> String {
     if parts.is_empty() { String::new() } else { format!("\n{}\n", parts.join(", ")) }
 }
 
-/// The result of a cluster, the errors of the run, and the table.
-fn head(comment: &mut Comment, one: &ContextReport, parts: &[(Option<Part>, Vec<Entry<'_>>)], view: &View) {
+/// The name of a context if there are several, its result, and the errors of its run.
+fn head(one: &ContextReport, several: bool, view: &View) -> Vec<String> {
     let report = &one.report;
+    let mut lines = Vec::new();
+    if several {
+        lines.push(format!("\n#### {}\n", code(&visible(one.name()))));
+        lines.extend(report.cluster.as_ref().map(|info| format!("\nserver {}\n", code(&visible(&info.server)))));
+    }
     let (result, remarks) = summary::result(report, view);
     if one.context.is_some() || result != [verdict_of(report).sentence] {
-        for line in &result {
-            comment.push(&format!("\n{}\n", sentence(line)));
-        }
+        lines.extend(result.iter().map(|line| format!("\n{}\n", sentence(line))));
     }
-    for remark in &remarks {
-        comment.push(&format!("\n- {}\n", code(&describe::message(remark))));
-    }
+    lines.extend(remarks.iter().map(|remark| format!("\n- {}\n", code(&describe::message(remark)))));
     // The lines above say what is left alone.
     for found in of_run(one).iter().filter(|found| found.rule != IGNORED || report.command == Command::Status) {
         let level = if found.level == Level::Error { "**error:** " } else { "" };
-        comment.push(&format!("\n- {level}{}{}\n", code(&found.message), placed(found, view)));
+        lines.push(format!("\n- {level}{}{}\n", code(&found.message), placed(found, view)));
     }
+    lines
+}
+
+/// The tables of a context.
+fn tables(comment: &mut Comment, one: &ContextReport, parts: &[(Option<Part>, Vec<Entry<'_>>)], view: &View) {
     for (part, entries) in parts.iter().filter(|(_, entries)| !entries.is_empty()) {
         // What a change leaves alone is folded.
         let is_folded = *part == Some(Part::Drifted) && comment.begin_fold(Part::Drifted.heading());
@@ -215,5 +220,36 @@ fn in_brief(object: &ObjectReport, command: Command) -> String {
         (None, _) => String::new(),
         (Some(first), 0 | 1) => in_cell(&first),
         (Some(first), count) => format!("{} and {} more", in_cell(&first), count.saturating_sub(1)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use reconcile_core::compare::{Evidence, ObjectDiff};
+    use reconcile_core::diagnostic::{Code, Diagnostic};
+    use structured_merge::{GroupVersionKind, ObjectKey};
+
+    use super::*;
+    use crate::model::{FailOn, Report, Verdict};
+
+    #[test]
+    fn each_context_has_its_result_however_long_the_tables_before_it_are() {
+        let object = |number: usize| {
+            let gvk = GroupVersionKind::new("v1", "ConfigMap");
+            let name = format!("{}{number}", "long-".repeat(20));
+            let key = ObjectKey { gvk, namespace: None, name };
+            ObjectReport::unwanted(&key, ObjectDiff::create(serde_json::json!({}), Evidence::Server))
+        };
+        let context = |name: &str, report| ContextReport { context: Some(name.to_owned()), server: None, report };
+        let full =
+            |name| context(name, Report::compared(Command::Diff, (0..400).map(object).collect(), &FailOn::default()));
+        let errors = vec![Diagnostic::new(Code::ConnectionLost, "cannot connect")];
+        let down = context("c", Report::stopped(Command::Diff, Verdict::Unreachable, errors));
+        let reports = Reports::of(Command::Diff, vec![full("a"), full("b"), down], Vec::new());
+        let comment = render(&reports, &View::default());
+        assert!(comment.contains("left out") && comment.chars().count() <= 65_536, "{comment}");
+        for line in ["#### `a`", "#### `b`", "#### `c`", "cannot connect"] {
+            assert!(comment.contains(line), "{line}: {comment}");
+        }
     }
 }

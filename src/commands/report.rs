@@ -70,8 +70,12 @@ pub(super) fn run(ReportArgs { command: ReportCommand::Merge(args) }: &ReportArg
     }
     let output = Output::new(&args.output)?;
     let reports = merged(read(args)?).map_err(Failure::invalid)?;
-    if let Some(report) = reports.only() {
-        output.warn(report);
+    match reports.only() {
+        Some(report) => output.warn(report),
+        None => {
+            reports.contexts.iter().for_each(|one| output.of_context(one.name()).warn(&one.report));
+            output.terminal.warn(&reports.warnings);
+        }
     }
     drop(output.text(&text::render(&reports, &output.view)));
     Ok(output.finish(&reports))

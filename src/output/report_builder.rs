@@ -14,10 +14,15 @@ use crate::cli::CompareArgs;
 use crate::engine::event::{Event, Judgement, Stage};
 use crate::engine::prune::ParentChange;
 use crate::engine::reconciliation::Reconciliation;
-use reconcile_core::compare::Action;
+use reconcile_core::compare::{Action, IgnoredFields};
 use reconcile_core::live::Target;
 use reconcile_core::live::readiness::ObjectReadiness;
 use reconcile_core::object::Shard;
+use reconcile_core::pass::Outcome;
+use reconcile_core::text::listed;
+
+/// The most fields that a warning names.
+const FREED_SHOWN: usize = 3;
 
 /// The objects of a run as its last events report them, in the order in which they were compared.
 #[derive(Default)]
@@ -162,12 +167,35 @@ fn complete(mut report: Report, pass: &Reconciliation<'_>) -> Report {
     let deletes_in = set.deletion_only_namespaces().into_iter().collect();
     let mut report = report.with_apply_set(ApplySetInfo { deletes_in, pruned_by: set.pruned_by, ..info });
     report.warnings.extend(set.warnings().iter().cloned());
-    if report.command == Command::Diff && report.summary.delete.is_some_and(|count| count > 0) {
+    // A former object under a new name is deleted as well, and counts with the new one.
+    let deletes = report.summary.delete.is_some_and(|count| count > 0)
+        || report.objects.iter().any(|object| object.renamed_from.is_some());
+    if report.command == Command::Diff && deletes {
         let blocking = report.objects.iter().find(|object| prevents_pruning(object, pass.replaces()));
         let warning = blocking.map(|object| format!("`apply` would prune nothing until {} can be applied", object.key));
         report.warnings.extend(warning);
     }
+    let freed: Vec<String> = freed(&report.objects).collect();
+    report.warnings.extend(freed);
     report.with_errors(set.errors().to_vec())
+}
+
+/// Warnings about fields that the run leaves to an autoscaler which it deletes.
+fn freed(objects: &[ObjectReport]) -> impl Iterator<Item = String> {
+    let is_deleted = |object: &&ObjectReport| {
+        object.diff.action == Action::Delete && object.run.outcome.is_none_or(|outcome| outcome == Outcome::Deleted)
+    };
+    let deleted: BTreeSet<String> = objects.iter().filter(is_deleted).map(|object| object.key.to_string()).collect();
+    objects.iter().flat_map(move |object| {
+        let of_deleted =
+            object.diff.ignored.iter().filter(|ignored| ignored.is_built_in && deleted.contains(&ignored.rule));
+        let warning = |ignored: &IgnoredFields| {
+            let paths: Vec<String> = ignored.paths.iter().map(ToString::to_string).collect();
+            let paths = listed(paths.iter().map(String::as_str), FREED_SHOWN);
+            format!("{}: the next apply sets {paths}, which is left to {} that goes now", object.key, ignored.rule)
+        };
+        of_deleted.map(warning).collect::<Vec<_>>()
+    })
 }
 
 /// Returns true if an object cannot be applied as it is: then members of the apply set are not pruned.

@@ -1,6 +1,8 @@
 //! Connects to a cluster as the flags say, and names it for reports.
 
-use reconcile_report::{ClusterInfo, Failure, Role};
+use std::time::Duration;
+
+use reconcile_report::{ClusterInfo, Failure, Role, Verdict};
 
 use crate::client::{Cluster, ConnectOptions, Environment, Log, Request, RequestError, connect_if};
 use crate::config::Expectation;
@@ -11,7 +13,10 @@ use crate::run::contexts::{ChosenContexts, not_connected};
 use crate::run::interrupt::listen;
 use crate::terminal::Terminal;
 
-/// Connects to a cluster, without a request, if it is expected.
+/// The time in which Ctrl-C, which ends a credential plugin as well, has reached this process.
+const SIGNALLED: Duration = Duration::from_millis(100);
+
+/// Connects to a cluster, without a request, if it is expected. An interrupt ends a credential plugin.
 pub(crate) async fn connected(
     args: &ConnectOptions,
     output: &Output,
@@ -22,8 +27,18 @@ pub(crate) async fn connected(
     expect.allows_flags(args).map_err(Failure::invalid)?;
     let is_expected = |context: Option<&str>, server: &str| expect.allows_cluster(context, Some(server));
     let options = connect_options(args, output.view.verbosity, stdin_is_free, &output.terminal);
-    let cluster = connect_if(&options, &Environment::from_process(), is_expected).await.map_err(not_connected)?;
-    Ok(cluster.stopped_by(interrupt.token().clone()))
+    let environment = Environment::from_process();
+    let interrupted = || Failure::interrupted("the run was interrupted before it had credentials");
+    let cluster = tokio::select! {
+        cluster = connect_if(&options, &environment, is_expected) => cluster.map_err(not_connected),
+        () = interrupt.token().cancelled() => return Err(interrupted()),
+    };
+    if cluster.as_ref().is_err_and(|failure| failure.verdict == Verdict::Unreachable)
+        && tokio::time::timeout(SIGNALLED, interrupt.token().cancelled()).await.is_ok()
+    {
+        return Err(interrupted());
+    }
+    Ok(cluster?.stopped_by(interrupt.token().clone()))
 }
 
 /// A cluster as reports name it.

@@ -84,6 +84,28 @@ fn an_autoscaler_that_is_only_in_the_input_counts_for_what_exists() {
     is_left_alone(&ws, 7);
 }
 
+/// Until it is gone, the autoscaler would set them again.
+#[test]
+fn replicas_that_are_left_to_an_autoscaler_which_is_pruned_are_told() {
+    let ws = Workspace::new();
+    let prune = |command| ws.reconcile([command, "-f", ".", "--prune", "--applyset=web"]);
+    ws.write("web.yaml", WEB);
+    let autoscaler = ws.write("autoscaler.yaml", AUTOSCALER);
+    prune("apply").exits_with(0);
+    ws.scale("deployment/web", 4);
+    std::fs::remove_file(autoscaler).unwrap();
+    let warning = ws.fill_in(
+        "Deployment $NS/web: the next apply sets `spec.replicas`, which is left to HorizontalPodAutoscaler $NS/web that goes now",
+    );
+    for (command, code) in [("diff", 1), ("apply", 0)] {
+        let run = prune(command).exits_with(code);
+        assert_eq!(run.report()["warnings"], json!([warning]), "{run}");
+    }
+    assert_eq!(replicas(&ws), 4);
+    assert_eq!(prune("apply").exits_with(0).report().get("warnings"), None);
+    assert_eq!(replicas(&ws), 2);
+}
+
 #[test]
 fn a_workload_that_somebody_scaled_to_zero_has_drifted() {
     let ws = Workspace::new();

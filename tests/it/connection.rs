@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::control_plane::{Relay, Workspace};
+use crate::control_plane::{Relay, Workspace, wait_until};
 
 const SETTINGS: &str = "{apiVersion: v1, kind: ConfigMap, metadata: {name: settings}, data: {a: b}}";
 
@@ -121,6 +121,32 @@ fn a_credential_plugin_that_fails_is_named() {
     assert!(missing.stderr.contains("no-such-plugin") && missing.stderr.contains("brew install"), "{missing}");
     let failing = ws.reconcile(["diff", "-f", ".", "--kubeconfig", &config("false")]).exits_with(3);
     assert!(failing.stderr.contains("false"), "{failing}");
+}
+
+/// A person who has to log in may take minutes. Ctrl-C on a terminal ends the plugin as well, also before it ends us.
+#[test]
+fn an_interrupt_ends_a_credential_plugin_and_is_no_missing_cluster() {
+    let ws = with_settings();
+    let plugin = ws.home().join("plugin");
+    for interrupted in ["exec sleep 60", "kill -INT $PPID; kill -INT $$"] {
+        let started = ws.home().join("started");
+        fs::write(&plugin, format!("#!/bin/sh\ntouch {}\n{interrupted}\n", started.display())).unwrap();
+        fs::set_permissions(&plugin, fs::Permissions::from_mode(0o755)).unwrap();
+        let config = kubeconfig(&ws, "editor", |config| {
+            config["users"][0]["user"] = json!({"exec": {
+                "apiVersion": "client.authentication.k8s.io/v1", "command": plugin, "interactiveMode": "Never",
+            }});
+        });
+        let apply = ws.start_reconcile(["apply", "-f", ".", "--kubeconfig", &config]);
+        wait_until("the plugin runs", || started.exists());
+        if interrupted.starts_with("exec") {
+            apply.interrupt();
+        }
+        let run = apply.finish().exits_with(130);
+        assert_eq!(run.report()["verdict"], "interrupted", "{run}");
+        fs::remove_file(started).unwrap();
+    }
+    assert_eq!(ws.find("ConfigMap", "settings"), None);
 }
 
 #[test]

@@ -458,3 +458,16 @@ fn blame_shows_one_context_below_the_other() {
     assert_eq!(contexts(&missing), pairs(&expected), "{missing}");
     assert!(missing.stderr.contains("settings: it does not exist"), "{missing}");
 }
+
+#[test]
+fn a_merge_says_of_each_context_what_is_wrong() {
+    let fleet = Fleet::new();
+    let first = fleet.run("diff", "eu,us,down", &["--shard=0/2"]).exits_with(3);
+    fleet.eu.write("first.json", &first.report().to_string());
+    let merge = fleet.eu.reconcile(["report", "merge", "first.json"]).exits_with(4);
+    for context in ["eu", "us"] {
+        let message = format!("[{context}] error: the report of shard `1/2` is missing");
+        assert!(merge.stderr.contains(&message), "{merge}");
+    }
+    assert!(merge.stderr.contains("[down] error: cannot connect"), "{merge}");
+}

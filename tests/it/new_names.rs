@@ -214,3 +214,22 @@ fn what_a_chosen_reference_needs_is_chosen_with_it() {
     assert!(ws.find("ConfigMap", &format!("alone-{B}")).is_none(), "{apply}");
     assert!(ws.find("ConfigMap", &format!("web-{B}")).is_some() && ws.find("ConfigMap", &format!("web-{A}")).is_some());
 }
+
+/// The former object is deleted only if everything else can be applied, as any other member of the set.
+#[test]
+fn a_former_object_that_would_stay_is_told() {
+    let ws = Workspace::new();
+    let write = |hash: &str, protocol: &str| {
+        let port = format!("ports: [{{port: 80, protocol: {protocol}}}]");
+        let service = format!("{{apiVersion: v1, kind: Service, metadata: {{name: web}}, spec: {{{port}}}}}\n");
+        ws.write("new/all.yaml", &(config("web", hash, hash) + &service));
+    };
+    write(A, "TCP");
+    run(&ws, "apply", &SET).exits_with(0);
+    write(B, "XXX");
+    let diff = run(&ws, "diff", &SET).exits_with(4);
+    assert_eq!(diff.object("ConfigMap", &format!("web-{B}"))["renamedFrom"], format!("web-{A}"), "{diff}");
+    assert!(diff.stderr.contains(&ws.fill_in("`apply` would prune nothing until Service $NS/web")), "{diff}");
+    run(&ws, "apply", &SET).exits_with(4);
+    assert!(ws.find("ConfigMap", &format!("web-{A}")).is_some());
+}

@@ -70,12 +70,13 @@ pub(super) fn run(ReportArgs { command: ReportCommand::Merge(args) }: &ReportArg
     }
     let output = Output::new(&args.output)?;
     let reports = merged(read(args)?).map_err(Failure::invalid)?;
-    match reports.only() {
-        Some(report) => output.warn(report),
-        None => {
-            reports.contexts.iter().for_each(|one| output.of_context(one.name()).warn(&one.report));
-            output.terminal.warn(&reports.warnings);
+    if let Some(report) = reports.only() {
+        output.warn(report);
+    } else {
+        for one in &reports.contexts {
+            output.of_context(one.name()).warn(&one.report);
         }
+        output.terminal.warn(&reports.warnings);
     }
     drop(output.text(&text::render(&reports, &output.view)));
     Ok(output.finish(&reports))

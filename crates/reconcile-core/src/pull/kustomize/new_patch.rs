@@ -29,8 +29,8 @@ pub(super) fn new_patches(subject: &Subject<'_>) -> Vec<Candidate> {
             let new = || part(PatchDocument::New(head.clone()));
             if let Some(file) = file_of_kind(subject, overlay) {
                 found.push(Candidate::new(How::NewPatch, file, Write::Patch(new())));
-                continue;
             }
+            // Before 5.2, kustomize takes a single patch from a file (its pull request 5194).
             let Some((name, file)) = new_file(subject, overlay) else { continue };
             let entry = if is_strategic(overlay) {
                 Write::Entry("patchesStrategicMerge", json!(name))

@@ -13,6 +13,9 @@ use super::tried::Tried;
 const OTHERS: [&str; 6] =
     ["replacements", "transformers", "generators", "helmCharts", "helmChartInflationGenerator", "vars"];
 
+/// Those that set their values over what the patches of the same kustomization set.
+const AFTER_PATCHES: [&str; 3] = ["replacements", "transformers", "vars"];
+
 /// The tree and the flags that reasons depend on.
 pub(super) struct Reasons<'r> {
     pub tree: &'r Tree,
@@ -38,10 +41,15 @@ impl Reasons<'_> {
         if let Some((candidate, elsewhere)) = &tried.also {
             let file = (self.name)(&candidate.file);
             let also = self.named(elsewhere, tried);
-            if candidate.how == How::NewEntry {
+            let new = match candidate.how {
+                How::NewEntry => Some("entry"),
+                How::NewPatch => Some("patch"),
+                _ => None,
+            };
+            if let Some(new) = new {
                 let remedy = self.remedy(places.outside.is_some());
                 return format!(
-                    "a new entry in {file} would also set {also}, whose live value is another or was not accepted{remedy}"
+                    "a new {new} in {file} would also set {also}, whose live value is another or was not accepted{remedy}"
                 );
             }
             let remedy = self.remedy_beside(candidate);
@@ -76,8 +84,9 @@ impl Reasons<'_> {
         }
         if let Some((level, field)) = self.tree.levels.iter().find_map(|level| Some((level, self.other(level, tried)?)))
         {
+            let is_overlay = self.tree.levels.first().is_some_and(|overlay| overlay.file == level.file);
+            let remedy = if is_overlay && AFTER_PATCHES.contains(&field) { "" } else { self.remedy(false) };
             let file = (self.name)(&level.file);
-            let remedy = self.remedy(false);
             return format!("it may be set by `{field}` of {file}, which is not edited{remedy}");
         }
         if let Some(source) = &places.without {

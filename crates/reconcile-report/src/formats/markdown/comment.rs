@@ -28,7 +28,9 @@ impl Comment {
     /// Appends lines for which room was kept.
     pub fn push_kept(&mut self, lines: &[String]) {
         self.kept = self.kept.saturating_sub(room(lines));
-        lines.iter().for_each(|line| self.push(line));
+        for line in lines {
+            self.push(line);
+        }
     }
 
     /// The longest text as yet, in characters.

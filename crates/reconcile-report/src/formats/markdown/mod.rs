@@ -47,7 +47,9 @@ pub fn render(reports: &Reports, view: &View) -> String {
         .collect();
     let heads: Vec<Vec<String>> = contexts.iter().map(|one| head(one, several, view)).collect();
     // The tables of the first contexts leave room for the results of all.
-    heads.iter().for_each(|lines| comment.keep_room(lines));
+    for lines in &heads {
+        comment.keep_room(lines);
+    }
     for ((one, entries), lines) in contexts.iter().zip(&entries).zip(&heads) {
         comment.push_kept(lines);
         tables(&mut comment, one, entries, view);

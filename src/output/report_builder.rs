@@ -192,7 +192,7 @@ fn freed(objects: &[ObjectReport]) -> impl Iterator<Item = String> {
         let warning = |ignored: &IgnoredFields| {
             let paths: Vec<String> = ignored.paths.iter().map(ToString::to_string).collect();
             let paths = listed(paths.iter().map(String::as_str), FREED_SHOWN);
-            format!("{}: the next apply sets {paths}, which is left to {} that goes now", object.key, ignored.rule)
+            format!("{}: {} goes, and the next apply sets what is left to it now: {paths}", object.key, ignored.rule)
         };
         of_deleted.map(warning).collect::<Vec<_>>()
     })

@@ -158,18 +158,24 @@ pub(crate) fn all_in_expected_namespaces(
     let mut kinds = Discovery::builtin();
     manifests.iter().filter(|manifest| manifest.gvk().is_crd()).for_each(|manifest| kinds.expect(manifest.object()));
     let mut refused: Vec<Diagnostic> = Vec::new();
-    for context in contexts {
+    for (at, context) in contexts.iter().enumerate() {
         let default = namespace.filter(|name| !name.is_empty()).unwrap_or(&context.namespace).to_owned();
         let namespaces = Namespaces { required: None, default };
+        let mut is_refused = false;
         for manifest in manifests {
+            let is_written = manifest.namespace().is_some();
+            // A namespace in a manifest is the same in all contexts. Of the objects without one, the first says it for its context.
+            let is_said = if is_written { at > 0 } else { is_refused };
+            if is_said {
+                continue;
+            }
             let key = key_of(manifest, &kinds, &namespaces);
             let Some(mut refusal) = expect.refusal_of_object(&key, manifest.origin()) else { continue };
-            if manifest.namespace().is_none() {
+            if !is_written {
                 refusal.message = format!("context `{}`: {}", one_line(&context.name, 100), refusal.message);
+                is_refused = true;
             }
-            if !refused.contains(&refusal) {
-                refused.push(refusal);
-            }
+            refused.push(refusal);
         }
     }
     if refused.is_empty() { Ok(()) } else { Err(refused) }

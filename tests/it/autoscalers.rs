@@ -95,7 +95,7 @@ fn replicas_that_are_left_to_an_autoscaler_which_is_pruned_are_told() {
     ws.scale("deployment/web", 4);
     std::fs::remove_file(autoscaler).unwrap();
     let warning = ws.fill_in(
-        "Deployment $NS/web: the next apply sets `spec.replicas`, which is left to HorizontalPodAutoscaler $NS/web that goes now",
+        "Deployment $NS/web: HorizontalPodAutoscaler $NS/web goes, and the next apply sets what is left to it now: `spec.replicas`",
     );
     for (command, code) in [("diff", 1), ("apply", 0)] {
         let run = prune(command).exits_with(code);

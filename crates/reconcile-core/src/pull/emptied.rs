@@ -40,7 +40,8 @@ pub(super) fn with_emptied(text: &[u8], edits: &[(Edit, usize)]) -> Vec<Edit> {
         let mut removed: BTreeSet<&[Step]> = removed.collect();
         let mut around: Vec<&[Step]> =
             own().filter(may_empty).flat_map(|(edit, around)| above(&edit.path, *around)).collect();
-        around.sort_unstable_by_key(|place| std::cmp::Reverse(place.len()));
+        around.sort_unstable_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+        around.dedup();
         for place in around {
             if value_at(&document.value, place).is_some_and(|value| is_within(value, place, &removed)) {
                 removed.insert(place);

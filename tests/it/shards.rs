@@ -246,6 +246,26 @@ fn dependencies_hold_across_parts() {
     assert_eq!(order(&Run { report: Some(document(&together)), ..together.clone() }), order(&whole));
 }
 
+/// The shard that prunes takes kinds off the list, if they go.
+#[test]
+fn no_part_says_that_the_list_changes_where_nothing_goes() {
+    let ws = Workspace::new();
+    let set = ["--prune", "--applyset", "set"];
+    ws.write("a.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}");
+    let other = ws.write("b.yaml", "{apiVersion: v1, kind: ServiceAccount, metadata: {name: b}}");
+    ws.reconcile([&["apply", "-f", "."], &set[..]].concat()).exits_with(0);
+    fs::remove_file(other).unwrap();
+    let words = |more: &[&'static str]| [&["diff", "-f", "."], &set[..], more].concat();
+    for (more, one, all) in [(&["--only", "manual"][..], "none", "none"), (&[], "update", "update")] {
+        let parts = at_once(&ws, &words(more), 2);
+        let mut actions: Vec<&Value> = parts.iter().map(|run| &run.report()["applySet"]["parent"]["action"]).collect();
+        actions.sort_by_key(ToString::to_string);
+        assert_eq!(actions, ["none", one], "{more:?}");
+        let merge = merged(&ws, &parts, &["-o", "json"]);
+        assert_eq!(document(&merge)["applySet"]["parent"]["action"], all, "{merge}");
+    }
+}
+
 /// Only the part that has the parent prunes, and only what no part names; it waits for the others before.
 #[test]
 fn one_part_prunes_what_no_part_names() {

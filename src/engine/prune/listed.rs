@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use apply_set::{DesiredMembers, Inventory, Member, PruneDecision, PruneRules, Reason, Trust, part_of};
+use apply_set::{DesiredMembers, Inventory, Member, ParentState, PruneDecision, PruneRules, Reason, Trust, part_of};
 use reconcile_core::compare::{Action, FieldChange, Policy, Redactor, Side};
 use reconcile_core::live::Target;
 use reconcile_core::object::generated::Generated;
@@ -73,7 +73,9 @@ impl Listed {
         for entry in &entries {
             entry.announce(redactor, events);
         }
-        let parent_change = parent.change(desired.inventory());
+        // What goes off the list, the shard that prunes takes off.
+        let listed = parent.state.as_ref().filter(|_| pruned_by.is_some()).map(ParentState::named);
+        let parent_change = parent.change(&desired.inventory().union(&listed.unwrap_or_default()));
         let of_manifests = targets.iter().filter_map(|target| target.resource.as_deref().ok().cloned());
         let resources = searches.into_iter().map(|search| search.resource).chain(of_manifests);
         let resources = resources.map(|resource| (GroupKind::from(&resource.gvk), resource)).collect();

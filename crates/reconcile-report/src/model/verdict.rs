@@ -207,7 +207,7 @@ impl FailClass {
             Self::From(Side::Manifest) => "Changes of the manifests: by the base, or else pending and pruned",
             Self::From(Side::Cluster) => "Changes in the cluster: by the base, or else changedByOther and conflict",
             Self::From(Side::Either) => {
-                "Differences without a record of the side that changed: missing, absent, unrecorded, reordered; with a base, only the label of an apply set and the like"
+                "Differences without a record of the side that changed: missing, absent, unrecorded, reordered; with a base, only what it cannot tell, such as the label of an apply set"
             }
             Self::From(Side::Both) => {
                 "Changes in the cluster that an apply overwrites, as the manifest changed as well; needs a base"

@@ -159,8 +159,7 @@ pub(crate) fn all_in_expected_namespaces(
     manifests.iter().filter(|manifest| manifest.gvk().is_crd()).for_each(|manifest| kinds.expect(manifest.object()));
     let mut refused: Vec<Diagnostic> = Vec::new();
     for (at, context) in contexts.iter().enumerate() {
-        let default = namespace.filter(|name| !name.is_empty()).unwrap_or(&context.namespace).to_owned();
-        let namespaces = Namespaces { required: None, default };
+        let namespaces = Namespaces { required: None, default: default_namespace(context, namespace).to_owned() };
         let mut is_refused = false;
         for manifest in manifests {
             let is_written = manifest.namespace().is_some();
@@ -181,12 +180,15 @@ pub(crate) fn all_in_expected_namespaces(
     if refused.is_empty() { Ok(()) } else { Err(refused) }
 }
 
+/// The namespace of objects that name none: that of `--namespace`, if it is given, or else of the context.
+fn default_namespace<'n>(context: &'n Context, given: Option<&'n str>) -> &'n str {
+    given.filter(|name| !name.is_empty()).unwrap_or(&context.namespace)
+}
+
 /// Warnings about contexts that have the same cluster and namespace.
 pub(crate) fn same_targets(contexts: &[Context], namespace: Option<&str>) -> Vec<String> {
-    let namespace = namespace.filter(|name| !name.is_empty());
     let target = |context: &Context| {
-        let namespace = namespace.map_or_else(|| context.namespace.clone(), ToOwned::to_owned);
-        Some((context.server.clone()?, context.proxy.clone(), namespace))
+        Some((context.server.clone()?, context.proxy.clone(), default_namespace(context, namespace).to_owned()))
     };
     let mut warnings = Vec::new();
     for (at, context) in contexts.iter().enumerate() {

@@ -11,11 +11,9 @@ use structured_merge::{FieldPath, ObjectKey, PathElement, builtin};
 use super::place::value_at;
 use crate::compare::FieldChange;
 
-/// The number of maps and lists around a field that a live custom resource no longer has.
-pub(super) fn gone_around(key: &ObjectKey, change: &FieldChange, live: &Value) -> usize {
-    if builtin().object(&key.gvk).is_some() {
-        return 0;
-    }
+/// The number of maps and lists around a field that a live custom resource no longer has; none of an object that is not known.
+pub(super) fn gone_around(key: &ObjectKey, change: &FieldChange, live: Option<&Value>) -> usize {
+    let Some(live) = live.filter(|_| builtin().object(&key.gvk).is_none()) else { return 0 };
     let mut elements = change.path.elements();
     let mut count = 0_usize;
     while let Some((_, above @ [_, .., PathElement::Field(_)])) = elements.split_last()
@@ -55,15 +53,6 @@ pub(super) fn with_emptied(text: &[u8], edits: &[(Edit, usize)]) -> Vec<Edit> {
         outermost.map_or_else(|| edit.clone(), |place| Edit { path: place.to_vec(), ..edit.clone() })
     };
     edits.iter().map(made).collect()
-}
-
-/// Returns true for a map or a list without anything in it.
-pub(super) fn is_empty(value: &Value) -> bool {
-    match value {
-        Value::Object(map) => map.is_empty(),
-        Value::Array(items) => items.is_empty(),
-        _ => false,
-    }
 }
 
 /// The places around another one, the innermost first.

@@ -4,9 +4,9 @@
 use kube_yaml::{Validation, read};
 use manifest_edit::{Change, Edit, Step, apply};
 use serde_json::Value;
-use structured_merge::{FieldPath, ObjectKey, Op, TypeRef, builtin};
+use structured_merge::{FieldPath, ObjectKey, Op, TypeRef, builtin, is_nothing};
 
-use super::emptied::{gone_around, is_empty, with_emptied};
+use super::emptied::{gone_around, with_emptied};
 use super::order::live_order_of;
 use super::place::{place_of_new, steps, value_at};
 use crate::compare::FieldChange;
@@ -26,8 +26,7 @@ pub struct Accepted<'a> {
 
 /// The edits of accepted changes as they are made together in one text.
 pub fn made_together(before: &[u8], accepted: &[Accepted<'_>]) -> Vec<Edit> {
-    let emptied =
-        |one: &Accepted<'_>| (one.edit.clone(), one.live.map_or(0, |live| gone_around(one.object.0, one.change, live)));
+    let emptied = |one: &Accepted<'_>| (one.edit.clone(), one.gone_around());
     with_emptied(before, &accepted.iter().map(emptied).collect::<Vec<_>>())
 }
 
@@ -65,7 +64,7 @@ fn without_removed(mut document: Value, accepted: &[&Accepted<'_>]) -> Option<Va
     let removed: Vec<&Accepted<'_>> = in_phase(accepted, |_, edit| matches!(edit, Change::Remove)).collect();
     let mut places: Vec<Vec<Step>> = removed.iter().map(|one| one.place(&document)).collect::<Option<_>>()?;
     let gone: Vec<(&Accepted<'_>, FieldPath)> =
-        removed.iter().flat_map(|one| one.gone_around(&document).into_iter().map(|path| (*one, path))).collect();
+        removed.iter().flat_map(|one| one.paths_gone(&document).into_iter().map(|path| (*one, path))).collect();
     // Of those without keys, the last one goes first.
     places.sort_unstable();
     places.dedup();
@@ -74,7 +73,7 @@ fn without_removed(mut document: Value, accepted: &[&Accepted<'_>]) -> Option<Va
     }
     for (of, path) in gone {
         let Some(place) = of.place_of(&path, &document) else { continue };
-        if value_at(&document, &place).is_some_and(is_empty) {
+        if value_at(&document, &place).is_some_and(is_nothing) {
             apply(&mut document, &place, &Change::Remove).ok()?;
         }
     }
@@ -99,15 +98,16 @@ impl Accepted<'_> {
         Some([above.clone(), steps(path, value_at(document, above)?)?].concat())
     }
 
+    fn gone_around(&self) -> usize {
+        gone_around(self.object.0, self.change, self.live)
+    }
+
     /// The maps and lists around the field that the live object no longer has, the innermost first.
-    fn gone_around(&self, document: &Value) -> Vec<FieldPath> {
-        let count = self.live.map_or(0, |live| gone_around(self.object.0, self.change, live));
+    fn paths_gone(&self, document: &Value) -> Vec<FieldPath> {
         let elements = self.change.path.elements();
-        let above = (1..=count).filter_map(|levels| elements.get(..elements.len().checked_sub(levels)?));
-        above
-            .map(|above| FieldPath::from(above.to_vec()))
-            .take_while(|path| self.place_of(path, document).is_some())
-            .collect()
+        let above = (1..=self.gone_around()).filter_map(|levels| elements.get(..elements.len().checked_sub(levels)?));
+        let above = above.map(|above| FieldPath::from(above.to_vec()));
+        above.take_while(|path| self.place_of(path, document).is_some()).collect()
     }
 
     fn place_of_new(&self, document: &Value) -> Option<Vec<Step>> {

@@ -213,12 +213,7 @@ impl<'a> Classifier<'a> {
 
     /// Returns true if the manifest has a value at a path that is no empty map or list, which goes with the last of its entries.
     fn is_in_manifest(&self, path: &FieldPath) -> bool {
-        match self.manifest.borrow_mut().value(path) {
-            None | Some(Value::Null) => false,
-            Some(Value::Object(map)) => !map.is_empty(),
-            Some(Value::Array(items)) => !items.is_empty(),
-            Some(_) => true,
-        }
+        self.manifest.borrow_mut().value(path).is_some_and(|value| !is_nothing(value))
     }
 
     /// Returns true if the manifest has a `false`, `0` or `""` at a path that the server does not store, as its Go type leaves it out.

@@ -95,7 +95,7 @@ impl Subject<'_> {
     /// An edit of a document with the fields of the object.
     fn placed(&self, edit: Edit) -> Placed {
         let AcceptedChange { key, change, live, .. } = self.wanted;
-        Placed { edit, around: live.as_deref().map_or(0, |live| gone_around(key, change, live)) }
+        Placed { edit, around: gone_around(key, change, live.as_deref()) }
     }
 
     /// The patches of a level that set the value, the last one first, as it wins.

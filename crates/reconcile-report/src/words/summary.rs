@@ -13,7 +13,7 @@ use super::parts::{self, Part};
 use super::sentence::{done, not_done, not_to_do, of_run, readiness_counts, ready, to_do};
 use super::value::number::{grouped, some};
 use crate::model::summary::tally;
-use crate::model::{ApplySetInfo, ClusterInfo, Command, FailClass, Report, Reports, Summary, Verdict};
+use crate::model::{ApplySetInfo, ClusterInfo, Command, ContextReport, FailClass, Report, Reports, Summary, Verdict};
 use crate::view::View;
 use reconcile_core::compare::FieldChange;
 
@@ -210,9 +210,24 @@ pub(crate) fn verdict_of_all(reports: &Reports) -> VerdictWords {
     if reports.verdict == Verdict::Drift && drifted.all(Report::has_only_known) {
         return NO_NEW_DIFFERENCES;
     }
+    if reports.verdict == Verdict::Unreachable && reports.only().is_none() {
+        return unreachable_of_several(reports);
+    }
     let found: Option<Vec<BTreeSet<Part>>> = reports.contexts.iter().map(|one| parts::of_report(&one.report)).collect();
     let parts = found.into_iter().flatten().flatten().collect();
     verdict(reports.verdict, &parts, &reports.summary.objects)
+}
+
+/// Returns the words for a result of several contexts, of which one at least is unreachable.
+fn unreachable_of_several(reports: &Reports) -> VerdictWords {
+    let is_reached = |one: &&ContextReport| one.report.verdict != Verdict::Unreachable;
+    let reached = reports.contexts.iter().filter(is_reached).count();
+    let (heading, sentence) = match (reached, reports.contexts.len().saturating_sub(reached)) {
+        (0, _) => ("Unreachable", "the clusters cannot be reached"),
+        (_, 1) => ("One cluster unreachable", "one cluster cannot be reached"),
+        _ => ("Some clusters unreachable", "some clusters cannot be reached"),
+    };
+    VerdictWords { heading, sentence, of_context: "unreachable" }
 }
 
 /// Returns the words for a result with a reason that is no difference.
@@ -256,6 +271,20 @@ fn verdict(verdict: Verdict, parts: &BTreeSet<Part>, counts: &Summary) -> Verdic
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A cluster that does not answer says nothing about the others.
+    #[test]
+    fn clusters_that_cannot_be_reached_are_counted() {
+        let down = || Report::stopped(Command::Diff, Verdict::Unreachable, Vec::new());
+        let quiet = || Report::stopped(Command::Diff, Verdict::InSync, Vec::new());
+        let sentence = |reports: Vec<Report>| {
+            let one = |report| ContextReport { context: None, server: None, report };
+            verdict_of_all(&Reports::of(Command::Diff, reports.into_iter().map(one).collect(), Vec::new())).sentence
+        };
+        assert_eq!(sentence(vec![quiet(), down()]), "one cluster cannot be reached");
+        assert_eq!(sentence(vec![down(), quiet(), down()]), "some clusters cannot be reached");
+        assert_eq!(sentence(vec![down(), down()]), "the clusters cannot be reached");
+    }
 
     #[test]
     fn items_are_named_after_their_list() {

@@ -84,21 +84,18 @@ impl<'a> ApplyRun<'a> {
         referred
     }
 
-    /// Creates or leaves the objects of which a former one is deleted or kept with them, or loses references to them: both are one change
-    /// of the manifests.
+    /// Creates or leaves the objects of which a former one is deleted or kept with them, or loses references to them: both are one change.
     pub fn choose_renamed(&mut self, renamed: Option<&BTreeSet<Generated>>) {
         let Some(chosen) = self.comparison.policy.only.clone() else { return };
         let mut renamed = renamed.cloned().unwrap_or_default();
-        if chosen.has_renamed() {
-            renamed.extend(self.referred());
-        }
+        renamed.extend(self.referred());
         let Self { comparison, items, .. } = self;
         let Comparison { policy, types, redactor, events, .. } = comparison;
         let is_renamed = |item: &&mut Item| {
             !item.is_in_other_shard() && Generated::of(&item.target().key).is_some_and(|one| renamed.contains(&one))
         };
         for item in items.iter_mut().filter(is_renamed) {
-            let diff = match (item.diff(), chosen.has_renamed()) {
+            let diff = match (item.diff(), chosen.has_renamed(item.target().is_same_in_base())) {
                 (diff, false) if diff.action == Action::Create => diff.leaving_missing(),
                 (diff, true) if diff.leaves_missing() => {
                     let schema = types.of(&item.target().key.gvk);

@@ -80,36 +80,39 @@ impl Memberships {
 
     /// Names the sets in the errors of objects that belong to another set than that of the run. Returns one warning for each set that objects
     /// stay in, with the number of objects.
-    pub fn name_in(&self, decisions: &mut [Decision]) -> Vec<String> {
-        for decision in &mut *decisions {
+    pub fn name_in(&self, targets: &[&Target], decisions: &mut [Decision]) -> Vec<String> {
+        let members = || targets.iter().map(|target| &target.key);
+        for (key, decision) in members().zip(&mut *decisions) {
             if let Some(Membership::Refused(id)) = &decision.membership
                 && let Some(parent) = self.parents.get(id)
             {
                 let message = format!("it belongs to another {parent}");
                 let hint = format!(
-                    "pass `{}`, or take it out first with `--leave-applyset` and without `--applyset`",
-                    self.flags(parent)
+                    "pass {}, or take it out first with `--leave-applyset` and without `--applyset`",
+                    self.flags(parent, &[key])
                 );
                 decision.diff = ObjectDiff::unknown(Diagnostic::new(Code::Conflict, message).with_hint(hint));
             }
         }
-        self.warnings(decisions.iter().filter_map(|decision| decision.membership.as_ref()))
+        self.warnings(members().zip(decisions).filter_map(|(key, decision)| Some((key, decision.membership.as_ref()?))))
     }
 
-    fn warnings<'d>(&self, memberships: impl Iterator<Item = &'d Membership>) -> Vec<String> {
-        let mut kept = BTreeMap::new();
-        let mut unremovable = BTreeMap::new();
-        for membership in memberships {
-            let count: &mut usize = match membership {
-                Membership::Kept(id) => kept.entry(id).or_default(),
-                Membership::Unremovable(id) => unremovable.entry(id).or_default(),
-                Membership::Refused(_) => continue,
-            };
-            *count = count.saturating_add(1);
+    fn warnings<'d>(&self, memberships: impl Iterator<Item = (&'d ObjectKey, &'d Membership)>) -> Vec<String> {
+        let mut kept: BTreeMap<&str, Vec<&ObjectKey>> = BTreeMap::new();
+        let mut unremovable: BTreeMap<&str, usize> = BTreeMap::new();
+        for (key, membership) in memberships {
+            match membership {
+                Membership::Kept(id) => kept.entry(id).or_default().push(key),
+                Membership::Unremovable(id) => {
+                    let count = unremovable.entry(id).or_default();
+                    *count = count.saturating_add(1);
+                }
+                Membership::Refused(_) => {}
+            }
         }
         let mut warnings = Vec::new();
         let all = kept.len().saturating_add(unremovable.len());
-        let kept = kept.into_iter().map(|(id, count)| self.kept(id, count));
+        let kept = kept.into_iter().map(|(id, members)| self.kept(id, &members));
         let unremovable = unremovable.into_iter().map(|(id, count)| self.unremovable(id, count));
         warnings.extend(kept.chain(unremovable).take(MOST_SETS));
         if let Some(more @ 1..) = all.checked_sub(MOST_SETS) {
@@ -118,12 +121,13 @@ impl Memberships {
         warnings
     }
 
-    fn kept(&self, id: &str, count: usize) -> String {
+    fn kept(&self, id: &str, members: &[&ObjectKey]) -> String {
+        let count = members.len();
         let them = if count == 1 { "it" } else { "them" };
         let belong = if count == 1 { "1 object belongs".to_owned() } else { format!("{count} objects belong") };
         let set = self.named(id);
         let flags = match self.parents.get(id) {
-            Some(parent) => format!("`{}`", self.flags(parent)),
+            Some(parent) => self.flags(parent, members),
             None => "`--prune --applyset` and the name of its parent".to_owned(),
         };
         format!("{belong} to {set}: pass {flags}, or `--leave-applyset` to take {them} out")
@@ -146,18 +150,24 @@ impl Memberships {
         format!("apply set `{}`, whose parent {missing}", one_line(id, 100))
     }
 
-    /// The flags that name a set.
-    fn flags(&self, SetParent { key, plural, tool }: &SetParent) -> String {
+    /// The flags that name the set of these members, in words.
+    fn flags(&self, SetParent { key, plural, tool }: &SetParent, members: &[&ObjectKey]) -> String {
         let ObjectKey { gvk, namespace, name } = key;
         let resource = match (gvk.group.as_str(), gvk.kind.as_str()) {
             ("", "Secret") => String::new(),
             ("", kind) => format!("{}/", kind.to_lowercase()),
             (group, _) => format!("{plural}.{group}/"),
         };
-        let namespace = namespace.as_ref().filter(|name| **name != self.default_namespace);
-        let namespace = namespace.map(|name| format!(" -n {name}")).unwrap_or_default();
+        let namespace = namespace.as_deref().filter(|name| *name != self.default_namespace);
+        // With `-n`, all objects have to be in this namespace.
+        let is_within = |name: &&str| members.iter().all(|key| key.namespace.as_deref().is_none_or(|own| own == *name));
+        let flag = namespace.filter(is_within).map(|name| format!(" -n {name}")).unwrap_or_default();
         let adopt = tool.as_ref().map(|tool| format!(" --adopt {tool}")).unwrap_or_default();
-        format!("--prune --applyset {resource}{name}{namespace}{adopt}")
+        let flags = format!("`--prune --applyset {resource}{name}{flag}{adopt}`");
+        match namespace.filter(|_| flag.is_empty()) {
+            Some(name) => format!("{flags} in a context whose namespace is `{name}`"),
+            None => flags,
+        }
     }
 }
 

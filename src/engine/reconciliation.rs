@@ -19,7 +19,7 @@ use crate::engine::other_shards::ShardWait;
 use crate::engine::prune::{AfterPass, Judged, Planned};
 use crate::engine::wait::Waiting;
 use crate::engine::wait::Watched;
-use reconcile_core::compare::{Decision, Evidence, ObjectDiff, Replace};
+use reconcile_core::compare::{Decision, Evidence, Membership, ObjectDiff, Replace};
 use reconcile_core::live::{ObjectsElsewhere, Target};
 use reconcile_core::object::generated::Generated;
 use reconcile_core::plan::{Plan, PlanItem};
@@ -62,6 +62,9 @@ impl<'a> Reconciliation<'a> {
             run.items().iter().map(Item::target).chain(others.iter().map(|item| &item.target)).collect();
         let Comparison { policy, redactor, .. } = run.comparison();
         let new = run.new_generated();
+        let is_of_other_set = |item: &&Item| matches!(item.decision.membership, Some(Membership::Refused(_)));
+        let outside = run.items().iter().filter(is_of_other_set).map(|item| item.target().key.clone()).collect();
+        let listed = listed.map(|listed| listed.without(outside));
         let prune = listed.map(|listed| listed.judge(&targets, &new, &base, policy, redactor, events));
         run.choose_renamed(prune.as_ref().map(|prune| &prune.renamed));
         Self { run, prune, others }

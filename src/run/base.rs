@@ -126,7 +126,7 @@ impl Base {
     /// Leaves out the targets that need no comparison. Returns their number, if any may be left out.
     pub fn leave_out(&self, targets: &mut Vec<Target>) -> Option<usize> {
         let all = targets.len();
-        targets.retain(|target| !self.is_changed_only || target.base.get() != Some(&BaseObject::Same));
+        targets.retain(|target| !self.is_changed_only || !target.is_same_in_base());
         self.is_changed_only.then(|| all.saturating_sub(targets.len()))
     }
 

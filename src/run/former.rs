@@ -86,6 +86,9 @@ impl RestOfBase {
             let target = new.under_name(&former.name);
             if let Some(dropped) = self.dropped.iter().find(|dropped| dropped.key == former) {
                 let _ = target.base.set(BaseObject::Differs(dropped.desired.to_tree().into()));
+            } else if new.is_same_in_base() {
+                // The base has the new one as well: nothing about it is a change of the manifests.
+                let _ = target.base.set(BaseObject::Same);
             }
             Some(Former { new, target })
         };

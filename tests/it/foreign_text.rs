@@ -160,6 +160,25 @@ fn until(ws: &Workspace, arguments: &[&str], is_seen: impl Fn(&Run) -> bool) -> 
     panic!("the policy takes effect");
 }
 
+/// A Secret that is the parent of a set may have values of its own.
+#[test]
+fn a_policy_that_quotes_the_parent_of_a_set_is_named_and_not_repeated() {
+    let ws = Workspace::new();
+    let value = ws.secret("quoted-by-a-policy-of-parents");
+    ws.write("a.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}");
+    let flags = ["apply", "-f", ".", "--prune", "--applyset=set"];
+    ws.reconcile(flags).exits_with(0);
+    ws.patch_as("kubectl-edit", "secret/set", &json!({"stringData": {"key": value}}));
+    policy(&ws, "Warn");
+    ws.write("b.yaml", "{apiVersion: v1, kind: Service, metadata: {name: b}, spec: {ports: [{port: 80}]}}");
+    ws.write("probe/it.yaml", &secret(&value));
+    until(&ws, &["diff", "-f", "probe", "--evidence=server"], |run| run.stdout.contains("AdmissionPolicy"));
+    let run = ws.reconcile(flags).exits_with(0);
+    let parent =
+        ws.fill_in("warning: Secret $NS/set, the parent of the apply set: ValidatingAdmissionPolicy `$NS-quotes`");
+    assert!(run.stderr.contains(&parent) && run.stderr.contains("it may quote a secret value"), "{run}");
+}
+
 #[test]
 fn a_policy_that_quotes_a_secret_is_named_and_not_repeated() {
     let ws = Workspace::new();

@@ -236,6 +236,36 @@ fn each_shard_finds_the_former_member_of_a_set_that_nothing_refers_to() {
     assert_eq!(told(&merged), told(&whole), "{merged}");
 }
 
+/// Without its manifest, nothing tells which annotations of a Secret may be shown.
+#[test]
+fn annotations_of_a_secret_under_a_new_name_are_compared() {
+    let ws = Workspace::new();
+    let write = |hash: &str, by_us: &str| {
+        let annotations = format!("{{by-nobody: the same, by-hand: ours, by-us: {by_us}}}");
+        let metadata = format!("{{name: hs-{hash}, annotations: {annotations}}}");
+        let text =
+            format!("{{apiVersion: v1, kind: Secret, metadata: {metadata}, stringData: {{password: of-{hash}}}}}\n");
+        ws.write("h/all.yaml", &text);
+    };
+    write("84c9dfhgtd", "before");
+    run(&ws, "apply", &SET).exits_with(0);
+    let by_hand = json!({"metadata": {"annotations": {"by-hand": "theirs"}}});
+    ws.patch_as("kubectl-patch", "secret/hs-84c9dfhgtd", &by_hand);
+    write("h56kmt2b4c", "after");
+    for command in ["diff", "apply"] {
+        let run = run(&ws, command, &SET);
+        let secret = run.object("Secret", "hs-h56kmt2b4c");
+        assert_eq!(secret["renamedFrom"], "hs-84c9dfhgtd", "{run}");
+        let changes = secret["changes"].as_array().into_iter().flatten();
+        let found: Vec<(&Value, &Value)> = changes.map(|change| (&change["path"], &change["side"])).collect();
+        let [password, by_hand, by_us] =
+            ["data.password", "metadata.annotations.by-hand", "metadata.annotations.by-us"].map(Value::from);
+        let [ours, theirs] = ["manifest", "cluster"].map(Value::from);
+        assert_eq!(found, [(&password, &ours), (&by_hand, &theirs), (&by_us, &ours)], "{command}: {run}");
+        assert!(!run.stdout.contains("theirs"), "{run}");
+    }
+}
+
 #[test]
 fn no_rule_is_suggested_for_an_object_under_a_new_name() {
     let ws = changed_by_hand(&[]);

@@ -100,6 +100,31 @@ fn a_baseline_knows_an_object_under_a_new_name() {
     }
 }
 
+/// The cluster is behind: nothing about the new object, or about the references to it, is a change of the manifests.
+#[test]
+fn an_object_that_the_base_has_under_the_new_name_is_a_change_of_the_cluster() {
+    for flags in [&SET[..], &[]] {
+        let ws = Workspace::new();
+        let write = |folder: &str, hash: &str, timeout: &str| {
+            let uses = workload(&[format!("web-{hash}")], "pull");
+            ws.write(&format!("{folder}/all.yaml"), &[config("web", hash, timeout), uses].concat());
+        };
+        write("new", A, "30s");
+        run(&ws, "apply", flags).exits_with(0);
+        write("new", B, "45s");
+        write("base", B, "45s");
+        let against = |command: &str, more: &[&str]| run(&ws, command, &[flags, &["--base", "base"], more].concat());
+        let diff = against("diff", &[]).exits_with(1);
+        let object = diff.object("ConfigMap", &format!("web-{B}"));
+        assert_eq!((&object["base"], &object["side"]), (&json!("same"), &json!("cluster")), "{diff}");
+        assert_eq!(counts(diff.report())[4]["cluster"], 2, "{diff}");
+        against("diff", &["--fail-on", "manifest,either,both"]).exits_with(0);
+        assert_eq!(against("apply", &["--only", "manifest"]).exits_with(0).writes(), 0);
+        against("apply", &["--only", "cluster"]).exits_with(0);
+        against("diff", &[]).exits_with(0);
+    }
+}
+
 #[test]
 fn shards_whose_reports_are_merged_have_the_pairs_of_one_run() {
     let ws = Workspace::new();

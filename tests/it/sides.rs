@@ -107,6 +107,37 @@ fn what_is_gone_with_an_empty_value_is_no_change_of_the_manifests() {
     }
 }
 
+/// The record of an apply keeps the keys of `stringData`, whatever becomes of them in `data`.
+#[test]
+fn what_is_gone_from_the_texts_of_a_secret_is_no_change_of_the_manifests() {
+    let secret = |texts: &str| {
+        format!(
+            "{{apiVersion: v1, kind: Secret, metadata: {{name: login}}, data: {{a: YQ==}}, stringData: {{{texts}}}}}"
+        )
+    };
+    for client_side in [false, true] {
+        for (removed, gone) in [("/data/pass", &["data.pass"][..]), ("/data", &["data.a", "data.pass", "data.user"])] {
+            let ws = Workspace::new();
+            ws.write("login.yaml", &secret("user: admin, pass: of-nobody"));
+            match client_side {
+                true => ws.kubectl(["apply", "-f", "login.yaml"]).exits_with(0),
+                false => ws.reconcile(["apply", "-f", "."]).exits_with(0),
+            };
+            let patch = json!([{"op": "remove", "path": removed}]).to_string();
+            ws.kubectl(["patch", "secret/login", "--type=json", "-p", &patch]).exits_with(0);
+            for evidence in ["--evidence=auto", "--evidence=read-only"] {
+                let diff = ws.reconcile(["diff", "-f", ".", evidence, "--fail-on=cluster,either"]).exits_with(1);
+                let expected = gone.iter().map(|path| ((*path).to_owned(), "absent".to_owned())).collect();
+                assert_eq!(classes(&diff, "Secret", "login"), expected, "{evidence}, {client_side}: {diff}");
+            }
+            ws.reconcile(["apply", "-f", ".", "--only", "manifest"]).exits_with(0);
+            ws.reconcile(["diff", "-f", ".", "--fail-on=cluster,either"]).exits_with(1);
+            ws.reconcile(["apply", "-f", ".", "--only", "cluster,either"]).exits_with(0);
+            ws.reconcile(["diff", "-f", "."]).exits_with(0);
+        }
+    }
+}
+
 /// A claim on a value that is stored says that it was never there.
 #[test]
 fn a_value_in_the_place_of_an_empty_one_is_a_change_of_the_manifests() {

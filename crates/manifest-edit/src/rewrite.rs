@@ -146,8 +146,19 @@ impl<'t> Rewriter<'t> {
         };
         match literal {
             Some((header, lines)) => self.put_literal(slot, header, &lines),
-            None => self.put(slot, &scalar(new, former, Around::Block, self.is_quoted)),
+            None => {
+                let text = scalar(new, former, Around::Block, self.is_quoted);
+                let comment = if is_block_scalar { self.header_comment(node).trim_end() } else { "" };
+                self.put(slot, &format!("{text}{comment}"))
+            }
         }
+    }
+
+    /// The comment behind the `|` or `>` of a value, with the blanks in front of it; empty if there is none.
+    fn header_comment(&self, node: &Node) -> &'t str {
+        let header = self.lines.slice(node.at..self.lines.end(node.at));
+        let behind = header.trim_start_matches(['|', '>', '+', '-', '1', '2', '3', '4', '5', '6', '7', '8', '9']);
+        if behind.contains('#') { behind } else { "" }
     }
 
     /// Puts a text in the place of a value.
@@ -204,9 +215,7 @@ impl<'t> Rewriter<'t> {
         let indent = |column: usize| text.iter().map(|line| indented(line, column)).collect::<Vec<_>>();
         if matches!(node.kind, Kind::Scalar(Style::Literal | Style::Folded)) {
             let header_end = self.lines.end(node.at);
-            let former = self.lines.slice(node.at..header_end);
-            let behind = former.trim_start_matches(['|', '>', '+', '-', '1', '2', '3', '4', '5', '6', '7', '8', '9']);
-            let comment = if behind.contains('#') { behind } else { "" };
+            let comment = self.header_comment(node);
             let body = self.lines.slice(header_end..node.end.max(header_end));
             let first = body.lines().find(|line| !line.trim().is_empty());
             let column = first.map(|line| line.len().saturating_sub(line.trim_start_matches(' ').len()));

@@ -46,7 +46,7 @@ pub(crate) fn merge_to(values: Values, manifest: &Value, live: &Value, schema: T
                         merged.insert(name.clone(), merge_to(values, value, there, schema.field(name)));
                     }
                     None if values == Values::Served => {
-                        let value = with_texts_for_nulls(value, schema.field(name));
+                        let value = with_nulls_filled(value, schema.field(name));
                         if !schema::is_omitted_when_empty(&value, name, schema) {
                             merged.insert(name.clone(), value.into_owned());
                         }
@@ -61,7 +61,8 @@ pub(crate) fn merge_to(values: Values, manifest: &Value, live: &Value, schema: T
         }
         _ if values == Values::Sent => manifest.clone(),
         _ => {
-            let manifest = with_limits_filled(manifest, schema);
+            let manifest = with_nulls_filled(manifest, schema);
+            let manifest = with_limits_filled(&manifest, schema);
             let manifest = with_empty_values_filled(&manifest, schema);
             let is_same = equivalent_offline(&manifest, live, schema);
             if is_same { live.clone() } else { completed(&manifest, live, schema) }
@@ -112,11 +113,10 @@ fn nulled(values: Values, map: &mut Map<String, Value>, name: &str, there: Optio
     }
 }
 
-/// Merges a null into a field of a Go type: an entry of a map of strings becomes empty, and any other field takes its
-/// default.
+/// Merges a null into a field of a Go type: an entry of a map becomes empty, and any other field takes its default.
 fn emptied(map: &mut Map<String, Value>, name: &str, schema: TypeRef<'_>) {
-    if schema.is_free_map() && schema.field(name).scalar() == ScalarKind::Text {
-        map.insert(name.to_owned(), Value::from(""));
+    if let Some(empty) = empty_entry(schema) {
+        map.insert(name.to_owned(), Value::from(empty));
     } else if let Some(default) = schema.default_of(name).filter(|default| default.as_str() != Some("")) {
         map.insert(name.to_owned(), default.clone());
     } else {
@@ -124,14 +124,23 @@ fn emptied(map: &mut Map<String, Value>, name: &str, schema: TypeRef<'_>) {
     }
 }
 
-/// A map of strings of a Go type as the server reads it: a null is the empty string.
-fn with_texts_for_nulls<'v>(value: &'v Value, schema: TypeRef<'_>) -> Cow<'v, Value> {
-    let is_of_texts =
-        || schema.is_free_map() && !schema.stores_as_sent() && schema.field("").scalar() == ScalarKind::Text;
+/// An entry of a map of a Go type as the server reads a null: the empty text, or no bytes, or the quantity zero.
+fn empty_entry(schema: TypeRef<'_>) -> Option<&'static str> {
+    match schema.field("").scalar() {
+        _ if !schema.is_free_map() || schema.stores_as_sent() => None,
+        ScalarKind::Text | ScalarKind::Bytes => Some(""),
+        ScalarKind::Quantity => Some("0"),
+        _ => None,
+    }
+}
+
+/// A map of a Go type as the server reads it: nulls are empty values.
+fn with_nulls_filled<'v>(value: &'v Value, schema: TypeRef<'_>) -> Cow<'v, Value> {
     match value {
-        Value::Object(map) if map.values().any(Value::is_null) && is_of_texts() => {
-            let text = |value: &Value| if value.is_null() { Value::from("") } else { value.clone() };
-            Cow::Owned(map.iter().map(|(name, value)| (name.clone(), text(value))).collect())
+        Value::Object(map) if map.values().any(Value::is_null) => {
+            let Some(empty) = empty_entry(schema) else { return Cow::Borrowed(value) };
+            let filled = |value: &Value| if value.is_null() { Value::from(empty) } else { value.clone() };
+            Cow::Owned(map.iter().map(|(name, value)| (name.clone(), filled(value))).collect())
         }
         _ => Cow::Borrowed(value),
     }
@@ -237,6 +246,26 @@ mod tests {
         let nulls = json!({"size": null, "free": null, "names": null});
         assert_eq!(merged_gauge(&nulls, &json!({"size": 1, "free": {}, "names": ["a"]})), nulls);
         assert_eq!(merged_gauge(&json!({"free": null}), &json!({"free": {"a": "x"}})), json!({"free": {"a": "x"}}));
+    }
+
+    /// What the server has for the nulls of this manifest (1.37.2).
+    #[test]
+    fn a_null_in_a_map_is_an_empty_value() {
+        for (kind, wanted, live) in [
+            (("v1", "Service"), json!({"spec": {"selector": {"a": null, "b": "c"}}}), json!({"a": "", "b": "c"})),
+            (("v1", "ResourceQuota"), json!({"spec": {"hard": {"pods": null}}}), json!({"pods": "0"})),
+            (("v1", "Pod"), json!({"spec": {"nodeSelector": {"a": null}}}), json!({"a": ""})),
+        ] {
+            let schema = builtin().object(&GroupVersionKind::new(kind.0, kind.1)).unwrap();
+            let field = wanted["spec"].as_object().unwrap().keys().next().unwrap();
+            for before in [json!({field: live}), json!({field: {"z": "1"}}), json!({})] {
+                let merged = &merge(&wanted, &json!({"spec": before}), schema)["spec"][field];
+                assert!(live.as_object().unwrap().iter().all(|(name, value)| merged[name] == *value), "{merged}");
+            }
+        }
+        let schema = builtin().object(&GroupVersionKind::new("v1", "ConfigMap")).unwrap();
+        let live = json!({"binaryData": {"a": "", "b": "YQ=="}});
+        assert_eq!(merge(&json!({"binaryData": {"a": null, "b": "YQ=="}}), &live, schema), live);
     }
 
     #[test]

@@ -153,8 +153,8 @@ impl LiveSource for SnapshotSource<'_> {
         decisions.collect()
     }
 
-    async fn name_others(&mut self, _: &[&Target], decisions: &mut [Decision]) {
-        self.warnings.extend(self.parents.name_in(decisions));
+    async fn name_others(&mut self, targets: &[&Target], decisions: &mut [Decision]) {
+        self.warnings.extend(self.parents.name_in(targets, decisions));
     }
 
     async fn compare_alone(&self, target: &Target, policy: &Policy) -> Option<(Value, Decision)> {

@@ -403,7 +403,7 @@ impl LiveSource for Comparison<'_> {
     }
 
     async fn name_others(&mut self, targets: &[&Target], decisions: &mut [Decision]) {
-        let warnings = Memberships::read(self.server, targets, decisions).await.name_in(decisions);
+        let warnings = Memberships::read(self.server, targets, decisions).await.name_in(targets, decisions);
         if self.warns_of_sets {
             self.warnings.extend(warnings);
         }

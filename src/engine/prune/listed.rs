@@ -31,7 +31,7 @@ impl Listed {
         redactor: &Redactor,
         events: &dyn EventSink,
     ) -> Judged {
-        let Self { planned, members, unreadable } = self;
+        let Self { planned, members, unreadable, outside } = self;
         let Planned {
             parent, coverage, searches, unseen, recovers, pruned_by, hooks, mut notes, limits, required, ..
         } = planned;
@@ -40,7 +40,8 @@ impl Listed {
         for target in targets {
             // An object that the API refuses now may be a member since an earlier run. A Namespace that the run creates is none.
             let is_known = target.resource.is_ok() || target.desired.is_refused();
-            desired.add(&target.key, is_known && target.desired.with_object(|object| part_of(object).is_some()));
+            let joins = is_known && !outside.contains(&target.key);
+            desired.add(&target.key, joins && target.desired.with_object(|object| part_of(object).is_some()));
         }
         for hook in &hooks {
             let is_it = |listed: &ListedMember| listed.member.key.is_of_same_object(hook);
@@ -57,7 +58,10 @@ impl Listed {
         let renamed: BTreeSet<Generated> = going(&decisions, &members).filter(|one| new.contains(one)).collect();
         let side = |member: &&Member| if base.changed.contains(&member.key) { Side::Both } else { Side::Manifest };
         let sides: Vec<Side> = members.iter().map(side).collect();
-        leave(&mut decisions, &members, &sides, &renamed, &mut desired, policy);
+        let in_base = targets.iter().filter(|target| target.is_same_in_base());
+        let in_base: BTreeSet<Generated> = in_base.filter_map(|target| Generated::of(&target.key)).collect();
+        let pairs = Pairs { renamed: &renamed, in_base: &in_base };
+        leave(&mut decisions, &members, &sides, pairs, &mut desired, policy);
         let entries = unwanted.into_iter().zip(decisions).zip(sides);
         let entries = entries.map(|((unwanted, decision), side)| {
             let is_encrypted = base.encrypted.contains(&unwanted.1.member.key);
@@ -102,19 +106,27 @@ fn going<'m>(decisions: &'m [PruneDecision], members: &'m [&Member]) -> impl Ite
     going.filter_map(|(_, member)| Generated::of(&member.key))
 }
 
+/// The objects that come under new names.
+#[derive(Clone, Copy)]
+struct Pairs<'a> {
+    /// Those of which members go.
+    renamed: &'a BTreeSet<Generated>,
+    /// Those that the base has under their new names.
+    in_base: &'a BTreeSet<Generated>,
+}
+
 /// Keeps the members whose deletion is not among the differences that the run resolves. The former one of a new object under a generated
 /// name is part of the change of that object, and where that is left, so are all of this name.
 fn leave(
     decisions: &mut [PruneDecision],
     members: &[&Member],
     sides: &[Side],
-    renamed: &BTreeSet<Generated>,
+    Pairs { renamed, in_base }: Pairs<'_>,
     desired: &mut DesiredMembers,
     policy: &Policy,
 ) {
     let Some(chosen) = &policy.only else { return };
     let deletes = |side: Side| chosen.has(&FieldChange::pruned(Value::Null).on(side), Action::Delete);
-    let takes_pairs = chosen.has_renamed();
     let mut newest: BTreeMap<Generated, &str> = BTreeMap::new();
     let going = decisions.iter().zip(members).filter(|(decision, _)| decision.is_prune());
     for (generated, member) in going.filter_map(|(_, member)| Some((Generated::of(&member.key)?, member))) {
@@ -125,7 +137,7 @@ fn leave(
     for ((decision, member), side) in going {
         let former = Generated::of(&member.key).filter(|generated| renamed.contains(generated));
         let is_chosen = match former {
-            Some(_) if !takes_pairs => false,
+            Some(generated) if !chosen.has_renamed(in_base.contains(&generated)) => false,
             Some(generated) => deletes(*side) || newest.get(&generated) == Some(&created_at(member)),
             None => deletes(*side),
         };

@@ -20,7 +20,7 @@ use crate::live::fetch::find;
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::live::discreet::shown_warning;
 use reconcile_core::live::{Discovery, LiveState, Resolution, Resource};
-use reconcile_core::text::is_word;
+use reconcile_core::text::{is_word, listed};
 
 /// Finds the resource of the parent.
 pub(super) fn resource_of_parent<'d>(
@@ -80,6 +80,9 @@ pub(crate) enum ParentChange {
 /// Most namespaces in which a parent is looked for.
 const PLACES: usize = 1_000;
 
+/// Most of them that are named.
+const PLACES_SHOWN: usize = 5;
+
 /// Most objects of a namespace that are looked at to see if they are members.
 const LOOKED_AT: usize = 100;
 
@@ -127,7 +130,8 @@ pub(super) struct Parent {
     adopt: BTreeSet<String>,
     /// The parent as it was read last; `None` if it does not exist yet.
     pub state: Option<ParentState>,
-    warnings: Warnings,
+    /// The server's warnings about its writes.
+    warnings: Vec<String>,
     /// A warning about its namespace.
     pub remark: Option<String>,
 }
@@ -153,7 +157,7 @@ impl Parent {
                 adopt: adopt.clone(),
                 state: None,
                 remark: None,
-                warnings: Warnings::default(),
+                warnings: Vec::new(),
             }
         };
         let usual = of(Some(&namespaces.default));
@@ -179,19 +183,30 @@ impl Parent {
         if only.is_none() && may_be_elsewhere && resource.namespaced {
             let elsewhere = places.0.iter().filter(|(place, _)| **place != namespaces.default).take(PLACES);
             let elsewhere = elsewhere.map(|(place, keys)| (of(Some(place)), keys.as_slice()));
-            if let Some(found) = Self::only_one(cluster, discovery, elsewhere).await? {
-                return Ok(found);
+            let mut found = Self::existing_of(cluster, elsewhere).await?;
+            // Another set may have the same name there: one of the objects has to be a member.
+            if let [(parent, keys)] = found.as_slice()
+                && has_member(cluster, discovery, &parent.set, keys).await
+                && let Some((parent, _)) = found.pop()
+            {
+                let remark = format!(
+                    "the parent of the apply set is {}, and objects are in other namespaces, too: other manifests that name this set \
+                     there share it",
+                    parent.set.parent
+                );
+                return Ok(Self { remark: Some(remark), ..parent });
             }
+            let remark = others_of_this_name(found.iter().map(|(parent, _)| &parent.set.parent));
+            return Ok(Self { state: state?, remark, ..own });
         }
         Ok(Self { state: state?, ..own })
     }
 
-    /// The one of these parents that exists, if there is only one, and one of its objects is a member of the set.
-    async fn only_one(
+    /// Those of these parents that exist, each with its objects.
+    async fn existing_of<'k>(
         cluster: &Cluster,
-        discovery: &Discovery,
-        parents: impl Iterator<Item = (Self, &[ObjectKey])>,
-    ) -> Result<Option<Self>, ApplySetError> {
+        parents: impl Iterator<Item = (Self, &'k [ObjectKey])>,
+    ) -> Result<Vec<(Self, &'k [ObjectKey])>, ApplySetError> {
         let reads = parents.map(async |(parent, keys)| {
             let state = existing(cluster, &parent.set, &parent.resource, &parent.adopt).await?;
             Ok(state.map(|state| (Self { state: Some(state), ..parent }, keys)))
@@ -201,19 +216,7 @@ impl Parent {
         while let Some(read) = reads.next().await {
             found.extend(read?);
         }
-        // Another set may have the same name there: one of the objects has to be a member.
-        if found.len() == 1
-            && let Some((parent, keys)) = found.pop()
-            && has_member(cluster, discovery, &parent.set, keys).await
-        {
-            let remark = format!(
-                "the parent of the apply set is {}, and objects are in other namespaces, too: other manifests that name this set there \
-                 share it",
-                parent.set.parent
-            );
-            return Ok(Some(Self { remark: Some(remark), ..parent }));
-        }
-        Ok(None)
+        Ok(found)
     }
 
     /// The change that makes it list these members.
@@ -238,7 +241,14 @@ impl Parent {
             return Recorded::Written(Value::Null);
         }
         let annotations = self.annotations(members);
-        let recorded = record(cluster, self, &annotations).await;
+        let warnings = Warnings::default();
+        let recorded = record(cluster, self, &annotations, &warnings).await;
+        let live = if let Recorded::Written(live) = &recorded { Some(live) } else { None };
+        let parent = &self.set.parent;
+        // Without the object, nothing tells what the text may quote.
+        let shown = |text| shown_warning(&parent.gvk, live.as_slice(), live.is_none(), text);
+        let said = warnings.take().into_iter();
+        self.warnings.extend(said.map(|text| format!("{parent}, the parent of the apply set: {}", shown(text))));
         if let Recorded::Written(parent) = &recorded {
             match ParentState::of(&self.set, parent, &own_tooling(), &self.adopt) {
                 Ok(state) => self.state = Some(state),
@@ -249,11 +259,8 @@ impl Parent {
     }
 
     /// The server's warnings about the writes so far, each once.
-    pub fn take_warnings(&self) -> Vec<String> {
-        let parent = &self.set.parent;
-        let name =
-            |text| format!("{parent}, the parent of the apply set: {}", shown_warning(&parent.gvk, &[], false, text));
-        self.warnings.take().into_iter().map(name).collect()
+    pub fn take_warnings(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.warnings)
     }
 
     /// Reads it again, after somebody else changed it.
@@ -261,6 +268,23 @@ impl Parent {
         let read = read(cluster, &self.set, &self.resource, &self.adopt).await?;
         self.state = read.transpose().map_err(|error| unusable(&error, &self.set, Code::Conflict))?;
         Ok(())
+    }
+}
+
+/// A warning about the parents of other sets with the name of a new one: it may be the same set, whose objects all have other names now.
+fn others_of_this_name<'p>(parents: impl Iterator<Item = &'p ObjectKey>) -> Option<String> {
+    let places: Vec<&str> = parents.filter_map(|parent| parent.namespace.as_deref()).collect();
+    match places.as_slice() {
+        [] => None,
+        [only] => Some(format!(
+            "another apply set with this name has its parent in namespace `{only}`, and its members stay: to go on with it, use a context \
+             whose namespace is `{only}`"
+        )),
+        several => Some(format!(
+            "other apply sets with this name have their parents in namespaces {}, and their members stay: to go on with one of them, use a \
+             context with its namespace",
+            listed(several.iter().copied(), PLACES_SHOWN)
+        )),
     }
 }
 
@@ -390,8 +414,9 @@ pub(super) enum Recorded {
 /// the set, no matter who owns them; the version that was read is the lock.
 async fn record(
     cluster: &Cluster,
-    Parent { set: ApplySet { parent, id }, resource, state, warnings, .. }: &Parent,
+    Parent { set: ApplySet { parent, id }, resource, state, .. }: &Parent,
     annotations: &ParentAnnotations,
+    warnings: &Warnings,
 ) -> Recorded {
     let state = state.as_ref();
     let metadata = ObjectMeta {

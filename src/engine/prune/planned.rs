@@ -60,9 +60,16 @@ pub(crate) struct Listed {
     pub(super) members: Vec<ListedMember>,
     /// Members that were listed and cannot be read.
     pub(super) unreadable: Vec<ObjectKey>,
+    /// The objects of the manifests that are members of another set, and do not join this one.
+    pub(super) outside: BTreeSet<ObjectKey>,
 }
 
 impl Listed {
+    /// Sets the objects of the manifests that are members of another set.
+    pub fn without(self, outside: BTreeSet<ObjectKey>) -> Self {
+        Self { outside, ..self }
+    }
+
     /// The members that can be read.
     pub fn members(&self) -> impl Iterator<Item = &Member> {
         self.members.iter().map(|listed| &listed.member)
@@ -223,7 +230,8 @@ impl Planned {
             let parent = &self.parent.set.parent;
             self.notes.warnings.push(format!("there is no such apply set: {parent}, its parent, does not exist"));
         }
-        Listed { planned: self, members, unreadable: results.unreadable.into_iter().map(|member| member.key).collect() }
+        let unreadable = results.unreadable.into_iter().map(|member| member.key).collect();
+        Listed { planned: self, members, unreadable, outside: BTreeSet::new() }
     }
 
     /// Returns true if the set has no parent, and no manifest that would join it makes one: it may be that of another namespace.

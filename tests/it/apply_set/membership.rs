@@ -145,6 +145,17 @@ fn members_of_another_set_are_refused_and_reported_once() {
 }
 
 #[test]
+fn a_set_that_nothing_joins_gets_no_parent() {
+    let ws = applied();
+    let other = |command: &str| ws.reconcile([command, "-f", ".", "--prune", "--applyset=other"]);
+    for command in ["diff", "apply"] {
+        let run = other(command).exits_with(4);
+        assert!(!run.stdout.contains("parent of the apply set"), "{run}");
+    }
+    assert_eq!(ws.find("Secret", "other"), None);
+}
+
+#[test]
 fn a_set_is_named_by_the_flags_that_continue_it() {
     // The parent is in another namespace than that of the run, and not a Secret.
     let ws = Workspace::new();
@@ -158,7 +169,7 @@ fn a_set_is_named_by_the_flags_that_continue_it() {
     let diff = without_set(&ws, "diff", &[]).exits_with(0);
     let name = home.namespace();
     let warning = format!(
-        "1 object belongs to apply set `set` (ConfigMap {name}/set): pass `--prune --applyset configmap/set -n {name}`, or `--leave-applyset` to take it out"
+        "1 object belongs to apply set `set` (ConfigMap {name}/set): pass `--prune --applyset configmap/set` in a context whose namespace is `{name}`, or `--leave-applyset` to take it out"
     );
     assert_eq!(warnings(&diff), [warning]);
 }

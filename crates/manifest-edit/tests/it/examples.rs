@@ -143,6 +143,10 @@ fn texts_of_several_lines_keep_their_block() {
     becomes("a: >\n  one\n  two\nb: 1\n", &[set("a", json!("three\nfour\n"))], "a: |\n  three\n  four\nb: 1\n");
     becomes("a: x # c\nb: 1\n", &[set("a", json!("one\ntwo\n"))], "a: | # c\n  one\n  two\nb: 1\n");
     becomes("a: |\n  one\nb: 1\n", &[set("a", json!(5))], "a: 5\nb: 1\n");
+    becomes("a: >-  # c \n  one\n  two\nb: 1\n", &[set("a", json!(""))], "a: \"\"  # c\nb: 1\n");
+    becomes("a: |-2 # c\n  one\nb: 1\n", &[set("a", json!(true))], "a: true # c\nb: 1\n");
+    becomes("a:\n- |+ # c\n  one\n\n- 1\n", &[set("a.0", json!(" two"))], "a:\n- \" two\" # c\n- 1\n");
+    becomes("a: | #c\n  one\n", &[set("a", json!({}))], "a: {} #c\n");
     becomes("- |\n  one\n".replace("- ", "x:\n- ").as_str(), &[set("x.0", json!("two\nx\n"))], "x:\n- |\n  two\n  x\n");
     becomes("a: \"x\"\n", &[set("a", json!("one\ntwo\n"))], "a: \"one\\ntwo\\n\"\n");
     becomes("a:\n  b: |\n    x\n", &[remove("a.b"), set("a.c", json!(1))], "a:\n  c: 1\n");

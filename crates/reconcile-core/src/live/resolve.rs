@@ -74,6 +74,11 @@ impl Target {
         Self { key, desired, base: OnceLock::new(), ..self.clone() }
     }
 
+    /// Returns true if the base has the same manifest.
+    pub fn is_same_in_base(&self) -> bool {
+        self.base.get() == Some(&BaseObject::Same)
+    }
+
     /// The same with another content of its manifest.
     pub fn with_object(&self, object: Value) -> Self {
         Self { desired: self.desired.with_content(object), ..self.clone() }

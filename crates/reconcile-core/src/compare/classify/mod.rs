@@ -242,9 +242,18 @@ impl<'a> Classifier<'a> {
     /// Returns true if our record may be older than a change that it should have. Since 1.37, the server keeps the records of a custom
     /// resource as they are where a write cannot update them, because it cannot convert the object to the version of one of them
     /// (apimachinery `managedfields`, `UpdateNoErrors`); it used to drop them. That is so as long as the object cannot be converted, and
-    /// also where we own a field that is gone: whatever removes it takes it out of the records.
+    /// also where we own a field that is gone: whatever removes it takes it out of the records. `stringData`, which no stored object has,
+    /// stays in them.
     fn is_outdated(&self, change: &Change) -> bool {
-        self.is_frozen || change.op == Op::Add && self.schema().stores_as_sent()
+        self.is_frozen
+            || change.op == Op::Add && (self.schema().stores_as_sent() || self.is_text_of_secret(&change.path))
+    }
+
+    /// Returns true for data of a Secret that our record has as `stringData` alone.
+    fn is_text_of_secret(&self, path: &FieldPath) -> bool {
+        self.context.target.key.gvk.is_secret()
+            && path.elements().first() == Some(&PathElement::Field("data".to_owned()))
+            && claim_strength(&self.before().our_fields(), path, self.schema()) != ClaimStrength::Own
     }
 
     /// Returns true if our claims show that the manifest has changed: nobody has taken an added value out.

@@ -46,10 +46,11 @@ impl Chosen {
             || change.joins_set()
     }
 
-    /// Returns true if the pass gives objects a new name with their content: the manifest changed, whatever the creation and the deletion
-    /// are on their own.
-    pub fn has_renamed(&self) -> bool {
-        self.has(&FieldChange::of_object(Op::Change, Class::Pending), Action::Update)
+    /// Returns true if the pass gives an object a new name with its content, whatever the creation and the deletion are on their own: the
+    /// manifest changed, or the cluster if the base has the new one as well.
+    pub fn has_renamed(&self, is_in_base: bool) -> bool {
+        let class = if is_in_base { Class::ChangedByOther } else { Class::Pending };
+        self.has(&FieldChange::of_object(Op::Change, class), Action::Update)
     }
 
     /// Returns true if all differences of a former object are resolved, which is lost as a whole with what others added to its data.

@@ -36,9 +36,8 @@ impl FormerObject {
         if let Some(Value::Object(metadata)) = live.get_mut("metadata") {
             metadata.remove("managedFields");
         }
-        let secrecy = Secrecy::of(&key.gvk, None, Some(&live));
-        let live = redactor.value(&secrecy, &FieldPath::root(), &live);
-        let mut object = ObjectReport::unwanted(key, ObjectDiff::delete(live, Side::Manifest, String::new()));
+        let shown = redactor.value(&Secrecy::of_target(former, Some(&live)), &FieldPath::root(), &live);
+        let mut object = ObjectReport::unwanted(key, ObjectDiff::delete(shown, Side::Manifest, String::new()));
         object.details.rules.clone_from(&decision.rules);
         object.details.times = decision.times();
         Self { object, changes: decision.diff.changes.clone() }
@@ -174,7 +173,8 @@ fn created_at(object: &Value) -> Option<&str> {
 /// all that differed, the name is the difference.
 fn renamed(new: &ObjectReport, old: &ObjectReport, compared: Option<&FormerObject>) -> Option<ObjectReport> {
     let desired = new.diff.changes.first()?.desired.as_ref()?;
-    let live = live(old)?;
+    // With the manifest, more of its annotations are shown.
+    let live = live(compared.map_or(old, |compared| &compared.object))?;
     let mut changes = changes(live, desired);
     let is_known = new.is_known() && old.is_known();
     for change in &mut changes {

@@ -107,7 +107,7 @@ fn an_object_that_the_base_has_under_the_new_name_is_a_change_of_the_cluster() {
         let ws = Workspace::new();
         let write = |folder: &str, hash: &str, timeout: &str| {
             let uses = workload(&[format!("web-{hash}")], "pull");
-            ws.write(&format!("{folder}/all.yaml"), &[config("web", hash, timeout), uses].concat());
+            ws.write(format!("{folder}/all.yaml"), &[config("web", hash, timeout), uses].concat());
         };
         write("new", A, "30s");
         run(&ws, "apply", flags).exits_with(0);

@@ -130,6 +130,9 @@ fn all_releases_of_a_namespace_are_one_run() {
     }
     let filtered = ws.reconcile(["diff", "--from", "helm", "--fail-on", "cluster,either"]).exits_with(1);
     assert!(filtered.stderr.contains("not deployed"), "{filtered}");
+    ws.kubectl(["delete", "configmap", "web"]).exits_with(0);
+    let gone = ws.reconcile(["diff", "--from", "helm"]).exits_with(1);
+    assert!(gone.stdout.contains(&format!("{ns}/web  deleted in the cluster, release {ns}/web")), "{gone}");
 }
 
 #[test]

@@ -119,10 +119,11 @@ fn what_is_gone_from_the_texts_of_a_secret_is_no_change_of_the_manifests() {
         for (removed, gone) in [("/data/pass", &["data.pass"][..]), ("/data", &["data.a", "data.pass", "data.user"])] {
             let ws = Workspace::new();
             ws.write("login.yaml", &secret("user: admin, pass: of-nobody"));
-            match client_side {
-                true => ws.kubectl(["apply", "-f", "login.yaml"]).exits_with(0),
-                false => ws.reconcile(["apply", "-f", "."]).exits_with(0),
-            };
+            if client_side {
+                ws.kubectl(["apply", "-f", "login.yaml"]).exits_with(0);
+            } else {
+                ws.reconcile(["apply", "-f", "."]).exits_with(0);
+            }
             let patch = json!([{"op": "remove", "path": removed}]).to_string();
             ws.kubectl(["patch", "secret/login", "--type=json", "-p", &patch]).exits_with(0);
             for evidence in ["--evidence=auto", "--evidence=read-only"] {

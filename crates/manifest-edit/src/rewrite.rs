@@ -144,14 +144,12 @@ impl<'t> Rewriter<'t> {
             _ if matches!(former, Some(Former { style: Style::SingleQuoted | Style::DoubleQuoted, .. })) => None,
             _ => block.literal(new),
         };
-        match literal {
-            Some((header, lines)) => self.put_literal(slot, header, &lines),
-            None => {
-                let text = scalar(new, former, Around::Block, self.is_quoted);
-                let comment = if is_block_scalar { self.header_comment(node).trim_end() } else { "" };
-                self.put(slot, &format!("{text}{comment}"))
-            }
+        if let Some((header, lines)) = literal {
+            return self.put_literal(slot, header, &lines);
         }
+        let text = scalar(new, former, Around::Block, self.is_quoted);
+        let comment = if is_block_scalar { self.header_comment(node).trim_end() } else { "" };
+        self.put(slot, &format!("{text}{comment}"))
     }
 
     /// The comment behind the `|` or `>` of a value, with the blanks in front of it; empty if there is none.

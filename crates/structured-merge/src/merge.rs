@@ -248,7 +248,7 @@ mod tests {
         assert_eq!(merged_gauge(&json!({"free": null}), &json!({"free": {"a": "x"}})), json!({"free": {"a": "x"}}));
     }
 
-    /// What the server has for the nulls of this manifest (1.37.2).
+    /// The values of the server (1.37.2) for the nulls of these manifests.
     #[test]
     fn a_null_in_a_map_is_an_empty_value() {
         for (kind, wanted, live) in [

@@ -123,6 +123,20 @@ fn formats_of_lines_say_the_part_of_each_difference() {
     in_order(&github, &["⚠ ", "data.a: \"1\" → \"2\"", "already differs in the cluster: "]);
 }
 
+/// The fields of one object, whose names are in another order than its parts.
+#[test]
+fn formats_of_lines_begin_with_what_is_overwritten() {
+    let ws = Workspace::new();
+    ws.write("base/it.yaml", &map("it", "{a: '1', b: '1', c: '1'}"));
+    ws.reconcile(["apply", "-f", "base"]).exits_with(0);
+    ws.patch_as("kubectl-edit", "configmap/it", &json!({"data": {"a": "9", "c": "9"}}));
+    ws.write("next/it.yaml", &map("it", "{a: '1', b: '2', c: '2'}"));
+    for format in ["github", "gitlab", "sarif", "junit"] {
+        let run = ws.reconcile(["diff", "-f", "next", "--base", "base", "-o", format]).exits_with(1);
+        in_order(&run.stdout, &["⚠ ", "data.b", "already differs in the cluster: "]);
+    }
+}
+
 /// What no release has is on an unknown side: it is not said to differ already, nor to be left alone.
 #[test]
 fn an_object_of_no_release_is_on_an_unknown_side() {

@@ -8,9 +8,8 @@ use reconcile_core::text::visible_line;
 use crate::model::{ContextReport, EXIT_DRIFT, FailClass, Level, ObjectReport, Report, Reports};
 use crate::view::View;
 use crate::words::describe;
-use crate::words::findings::{Finding, UNMANAGED_OBJECT, WARNING, of_object, of_run, own_location};
+use crate::words::findings::{Finding, UNMANAGED_OBJECT, WARNING, in_parts, of_object, of_run, own_location};
 use crate::words::label::LEFT;
-use crate::words::parts::has_parts;
 use crate::words::sentence::location;
 use crate::words::summary::verdict_of;
 
@@ -45,9 +44,7 @@ fn suite(one: &ContextReport, view: &View) -> TestSuite {
         suite.add_test_case(case_of_run(report, NonSuccessKind::Failure, &reasons));
     }
     for object in &report.objects {
-        let found: Vec<Finding<'_>> = of_object(context.as_deref(), object, report.command)
-            .map(|one| if has_parts(report) { one.in_part() } else { one })
-            .collect();
+        let found = in_parts(report, of_object(context.as_deref(), object, report.command));
         suite.add_test_case(case_of_object(report, object, &found, view));
     }
     suite

@@ -136,7 +136,7 @@ impl<'r> Finding<'r> {
     }
 
     /// Says in which part of the comparison it is.
-    pub fn in_part(self) -> Self {
+    fn in_part(self) -> Self {
         let prefix = self.part.map_or("", Part::prefix);
         Self { message: format!("{prefix}{}", self.message), ..self }
     }
@@ -145,16 +145,19 @@ impl<'r> Finding<'r> {
 /// All findings of a cluster: those of the run, then those of the objects in the order of the plan.
 pub(crate) fn findings(one: &ContextReport) -> Vec<Finding<'_>> {
     let mut found = of_run(one);
-    let has_parts = has_parts(&one.report);
-    let mut of_objects = Vec::new();
-    for object in &one.report.objects {
-        let of_object = of_object(one.context.as_deref(), object, one.report.command);
-        of_objects.extend(of_object.map(|found| if has_parts { found.in_part() } else { found }));
+    let objects = one.report.objects.iter();
+    let of_objects = objects.flat_map(|object| of_object(one.context.as_deref(), object, one.report.command));
+    found.extend(in_parts(&one.report, of_objects));
+    found
+}
+
+/// Findings in the order of the parts of a comparison, each with the words for its part, if there are any.
+pub(crate) fn in_parts<'r>(report: &Report, found: impl Iterator<Item = Finding<'r>>) -> Vec<Finding<'r>> {
+    if !has_parts(report) {
+        return found.collect();
     }
-    if has_parts {
-        of_objects.sort_by_key(|found| found.part.unwrap_or(Part::Changed));
-    }
-    found.extend(of_objects);
+    let mut found: Vec<Finding<'r>> = found.map(Finding::in_part).collect();
+    found.sort_by_key(|found| found.part.unwrap_or(Part::Changed));
     found
 }
 

@@ -164,12 +164,12 @@ fn about(object: &ObjectReport) -> String {
     if let Some(former) = &object.renamed_from {
         return format!("under a new name, was {former}");
     }
+    let created = object.diff.changes.first().filter(|_| object.diff.action == Action::Create);
     if let Some(release) = &object.release {
-        return format!("release {release}");
+        let missing = created.and_then(why::missing).map(|why| format!("{why}, ")).unwrap_or_default();
+        return format!("{missing}release {release}");
     }
-    let Some(change) = object.diff.changes.first().filter(|_| object.diff.action == Action::Create) else {
-        return String::new();
-    };
+    let Some(change) = created else { return String::new() };
     let mut parts: Vec<String> = why::missing(change).map(ToOwned::to_owned).into_iter().collect();
     if let Some(desired) = &change.desired {
         desired.with(|desired| add_workload(desired, &mut parts));

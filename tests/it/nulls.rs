@@ -473,3 +473,28 @@ properties:
         ws.kubectl(["delete", &live]).exits_with(0);
     }
 }
+
+/// Without the server as well, a null in a map of a built-in kind is the empty value that the server stores.
+#[test]
+fn a_null_in_a_map_is_in_sync_without_the_server() {
+    let ws = Workspace::new();
+    let container = "{name: a, image: b, resources: {requests: {memory: null, cpu: 100m}}}";
+    let pod = format!("{{restartPolicy: Never, nodeSelector: {{disk: null}}, containers: [{container}]}}");
+    let template = format!("jobTemplate: {{spec: {{template: {{spec: {pod}}}}}}}");
+    let objects = [
+        format!(
+            "{{apiVersion: batch/v1, kind: CronJob, metadata: {{name: it}}, spec: {{schedule: '0 3 * * *', {template}}}}}"
+        ),
+        "{apiVersion: v1, kind: Service, metadata: {name: it}, spec: {selector: {a: null, b: c}, ports: [{port: 80}]}}"
+            .to_owned(),
+        "{apiVersion: v1, kind: ConfigMap, metadata: {name: it}, binaryData: {a: null, b: YQ==}}".to_owned(),
+        "{apiVersion: v1, kind: ResourceQuota, metadata: {name: it}, spec: {hard: {pods: null, cpu: 1000m}}}"
+            .to_owned(),
+    ];
+    ws.write("it.yaml", &objects.join("\n---\n"));
+    ws.reconcile(["apply", "-f", "it.yaml"]).exits_with(0);
+    ws.reconcile(["diff", "-f", "it.yaml", "--evidence=server"]).exits_with(0);
+    ws.reconcile(["diff", "-f", "it.yaml", "--evidence=read-only"]).exits_with(0);
+    ws.reconcile(["snapshot", "-f", "it.yaml", "--file", "live.snapshot"]).exits_with(0);
+    ws.reconcile(["diff", "-f", "it.yaml", "--live", "live.snapshot"]).exits_with(0);
+}

@@ -8,8 +8,7 @@ use serde_json::{Map, Value};
 use crate::kinds::with_limits_filled;
 use crate::object::PathElement;
 use crate::schema::{
-    self, ListKind, ScalarKind, TypeRef, equivalent_offline, is_default, item_element, may_be_defaulted,
-    with_empty_values_filled,
+    self, ListKind, TypeRef, equivalent_offline, is_default, item_element, may_be_defaulted, with_empty_values_filled,
 };
 
 /// Form of the merged values: as structured-merge-diff computes them, or as the server serves them afterwards.
@@ -124,14 +123,10 @@ fn emptied(map: &mut Map<String, Value>, name: &str, schema: TypeRef<'_>) {
     }
 }
 
-/// An entry of a map of a Go type as the server reads a null: the empty text, or no bytes, or the quantity zero.
+/// An entry of a map of a Go type as the server reads a null.
 fn empty_entry(schema: TypeRef<'_>) -> Option<&'static str> {
-    match schema.field("").scalar() {
-        _ if !schema.is_free_map() || schema.stores_as_sent() => None,
-        ScalarKind::Text | ScalarKind::Bytes => Some(""),
-        ScalarKind::Quantity => Some("0"),
-        _ => None,
-    }
+    let is_of_go = schema.is_free_map() && !schema.stores_as_sent();
+    schema::empty_of(schema.field("")).filter(|_| is_of_go)
 }
 
 /// A map of a Go type as the server reads it: nulls are empty values.

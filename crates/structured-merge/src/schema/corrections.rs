@@ -167,8 +167,9 @@ fn find_null_entries(value: &Value, schema: TypeRef<'_>, at: &FieldPath, found: 
                 if !child.is_null() {
                     find_null_entries(child, schema_of_child, &at.field(name), found);
                 } else if !schema.declares(name)
-                    && let Some(stored) = empty_of(schema_of_child)
+                    && let Some(empty) = empty_of(schema_of_child)
                 {
+                    let stored = if empty.is_empty() { "\"\"" } else { empty };
                     found.push(NullEntry { path: at.field(name), stored });
                 }
             }
@@ -182,10 +183,10 @@ fn find_null_entries(value: &Value, schema: TypeRef<'_>, at: &FieldPath, found: 
     }
 }
 
-/// The empty value of a type of Go, in JSON.
-fn empty_of(schema: TypeRef<'_>) -> Option<&'static str> {
+/// The empty value of a type of Go, as the server serves it: the empty text, or no bytes, or the quantity zero.
+pub(crate) fn empty_of(schema: TypeRef<'_>) -> Option<&'static str> {
     match schema.shape() {
-        Shape::Scalar(ScalarKind::Text | ScalarKind::Bytes) => Some("\"\""),
+        Shape::Scalar(ScalarKind::Text | ScalarKind::Bytes) => Some(""),
         Shape::Scalar(ScalarKind::Quantity) => Some("0"),
         _ => None,
     }

@@ -21,6 +21,7 @@ mod type_ref;
 
 pub(crate) use builtin::new_object;
 pub use builtin::{builtin, builtin_kind, untyped_object};
+pub(crate) use corrections::empty_of;
 pub use corrections::{EmptyKey, NullEntry, RefusedNull, fill_in_empty_keys, null_entries, take_out_refused_nulls};
 pub use definition::{compile_definition, defined_kind, written_schema};
 pub(crate) use empty_values::{may_be_defaulted, with_empty_values_filled};

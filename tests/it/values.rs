@@ -50,6 +50,36 @@ fn a_new_spelling_in_the_manifest_is_no_drift() {
     ws.reconcile(["diff", "-f", "."]).exits_with(1);
 }
 
+/// The server writes them in UTC (apimachinery `pkg/apis/meta/v1/micro_time.go`, `MarshalJSON`).
+#[test]
+fn times_with_microseconds_in_any_zone_are_no_drift() {
+    let lease = |time: &str| {
+        format!(
+            "apiVersion: coordination.k8s.io/v1\nkind: Lease\nmetadata: {{name: turn}}\nspec:\n  holderIdentity: a\n  renewTime: {time}\n"
+        )
+    };
+    let ws = is_stable(&lease("2026-11-20T12:00:00.000000+02:00"));
+    assert_eq!(ws.get("lease", "turn")["spec"]["renewTime"], "2026-11-20T10:00:00.000000Z");
+    for time in ["2026-11-20T12:00:00.000000+02:00", "2026-11-20T10:00:00.000000Z", "2026-11-19T23:30:00.000000-10:30"]
+    {
+        ws.write("it.yaml", &lease(time));
+        for evidence in ["server", "read-only"] {
+            let diff = ws.reconcile(["diff", "-f", ".", &format!("--evidence={evidence}")]).exits_with(0);
+            assert_eq!(diff.changes("Lease", "turn"), [""; 0], "{time}: {diff}");
+        }
+    }
+    ws.write("it.yaml", &lease("2026-11-20T12:00:00.000001+02:00"));
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
+    assert_eq!(diff.changes("Lease", "turn"), ["pending spec.renewTime"], "{diff}");
+    // The server takes six digits and no others.
+    ws.write("it.yaml", &lease("2026-11-20T12:00:00+02:00"));
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(4);
+    assert!(
+        diff.stdout.contains("./it.yaml:6:14: `spec.renewTime`: not a time") && diff.stdout.contains("six digits"),
+        "{diff}"
+    );
+}
+
 #[test]
 fn zero_values_that_the_server_leaves_out_are_no_drift() {
     is_stable(

@@ -131,9 +131,9 @@ pub use prove::{Proof, Unproven, prove};
 pub use schema::{
     CompileError, EmptyKey, Field, KindInfo, ListKind, MapShape, NullEntry, OpenApiDocument, Origin, RefusedNull,
     ScalarKind, Shape, TypeRef, TypeTable, brought_up_to_date, builtin, builtin_kind, compile, compile_definition,
-    defined_kind, field_set, fields_of, fill_in_empty_keys, is_current, is_default, is_nothing, is_omitted_when_empty,
-    item_element, items_by_element, null_entries, semantically_equal, take_out_refused_nulls, untyped_object,
-    written_schema,
+    conforms, defined_kind, field_set, fields_of, fill_in_empty_keys, is_current, is_default, is_nothing,
+    is_omitted_when_empty, item_element, items_by_element, null_entries, semantically_equal, take_out_refused_nulls,
+    untyped_object, written_schema,
 };
 pub use selection::{Selected, Selection};
 pub use subset::{prune, whole_value, with_fields_of, without_fields};

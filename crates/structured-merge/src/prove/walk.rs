@@ -235,7 +235,10 @@ impl<'a> Walk<'a> {
             Quantity::parse(&text).is_some_and(Quantity::is_below_milli)
         };
         let too_fine = schema.scalar() == ScalarKind::Quantity && (is_fine(wanted) || is_fine(found));
-        let normalised = matches!(schema.scalar(), ScalarKind::Quantity | ScalarKind::Time | ScalarKind::Bytes);
+        let normalised = matches!(
+            schema.scalar(),
+            ScalarKind::Quantity | ScalarKind::Time | ScalarKind::MicroTime | ScalarKind::Bytes
+        );
         let is_same =
             self.built_in && semantically_equal(wanted, found, schema) && serializes_as(wanted, found, schema);
         let is_empty = wanted.as_str().map_or_else(|| wanted.as_i64() == Some(0), str::is_empty);

@@ -109,6 +109,7 @@ pub(crate) fn same_scalar(a: &Value, b: &Value, kind: ScalarKind) -> bool {
     match kind {
         ScalarKind::Quantity => is_read_alike(a, b, quantity),
         ScalarKind::Time => is_read_alike(a, b, |value| value.as_str().and_then(instant).map(second)),
+        ScalarKind::MicroTime => is_read_alike(a, b, |value| value.as_str().and_then(micro_instant)),
         ScalarKind::Bytes => is_read_alike(a, b, |value| value.as_str().and_then(bytes)),
         _ => a == b || Scalar::from_json(a) == Scalar::from_json(b),
     }
@@ -139,6 +140,13 @@ pub(super) fn instant(text: &str) -> Option<jiff::Timestamp> {
         None => rest,
     };
     if matches!(zone, "Z" | "+00:00" | "-00:00") { text.parse().ok() } else { None }
+}
+
+/// Reads a time that has six digits of a second (apimachinery `pkg/apis/meta/v1/micro_time.go`, `UnmarshalJSON`).
+fn micro_instant(text: &str) -> Option<jiff::Timestamp> {
+    let (_, fraction) = text.split_once('.')?;
+    let digits = fraction.chars().take_while(char::is_ascii_digit).count();
+    instant(text).filter(|_| digits == 6)
 }
 
 /// The second of a time; fractions are not stored (apimachinery `pkg/apis/meta/v1/time.go`, `MarshalJSON`).
@@ -197,6 +205,7 @@ pub fn conforms(value: &Value, schema: TypeRef<'_>) -> bool {
             ScalarKind::Text | ScalarKind::IntOrString => true,
             ScalarKind::Quantity => Quantity::parse(text).is_some(),
             ScalarKind::Time => instant(text).is_some(),
+            ScalarKind::MicroTime => micro_instant(text).is_some(),
             ScalarKind::Bytes => bytes(text).is_some(),
             _ => false,
         },

@@ -285,8 +285,7 @@ fn special(name: &str) -> Option<Shape> {
     match name {
         "api.resource.Quantity" => Some(Shape::Scalar(ScalarKind::Quantity)),
         "apis.meta.v1.Time" => Some(Shape::Scalar(ScalarKind::Time)),
-        // Accepted and kept with exactly six fractional digits.
-        "apis.meta.v1.MicroTime" => Some(Shape::Scalar(ScalarKind::Any)),
+        "apis.meta.v1.MicroTime" => Some(Shape::Scalar(ScalarKind::MicroTime)),
         "util.intstr.IntOrString" => Some(Shape::Scalar(ScalarKind::IntOrString)),
         "runtime.RawExtension" => Some(Shape::Opaque),
         _ => None,

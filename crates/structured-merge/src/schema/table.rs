@@ -129,8 +129,10 @@ pub enum ScalarKind {
     Quantity,
     /// A number or a string; `8` and `"8"` differ.
     IntOrString,
-    /// `metav1.Time`.
+    /// `metav1.Time`, which has no fractions of a second.
     Time,
+    /// `metav1.MicroTime`, which is written with six digits of a second.
+    MicroTime,
     /// Base64 text (`format: byte` of a built-in kind).
     Bytes,
 }

@@ -23,7 +23,7 @@ mod typed;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
-use structured_merge::{FieldSet, Quantity, ScalarKind};
+use structured_merge::{FieldSet, Quantity, ScalarKind, TypeRef, conforms};
 
 use crate::diagnostic::Diagnostic;
 use crate::request::StatusError;
@@ -136,7 +136,7 @@ pub(super) fn diagnostics(subject: &RejectedObject<'_>, status: &StatusError) ->
 struct ConversionFailure {
     /// Part of the server's message.
     message_part: &'static str,
-    is_cause: fn(ScalarKind, &Value) -> bool,
+    is_cause: fn(TypeRef<'_>, &Value) -> bool,
     message: &'static str,
     hint: &'static str,
 }
@@ -144,42 +144,42 @@ struct ConversionFailure {
 const FAILURES: [ConversionFailure; 6] = [
     ConversionFailure {
         message_part: "quantit",
-        is_cause: |kind, value| kind == ScalarKind::Quantity && !is_quantity(value),
+        is_cause: |schema, value| schema.scalar() == ScalarKind::Quantity && !is_quantity(value),
         message: "not a quantity",
         hint: "quantities look like `500m`, `1.5`, `64Mi` or `2Gi`",
     },
     ConversionFailure {
         message_part: "illegal base64",
-        is_cause: |kind, value| kind == ScalarKind::Bytes && !is_base64(value),
+        is_cause: |schema, value| schema.scalar() == ScalarKind::Bytes && !is_base64(value),
         message: "not base64",
         hint: "encode the bytes with `base64`, or write plain text into `stringData` of a Secret, or `data` of a ConfigMap",
     },
     ConversionFailure {
         message_part: "cannot convert float64 to int",
-        is_cause: |kind, value| {
-            kind == ScalarKind::Number && value.as_f64().is_some_and(|number| number.fract() != 0.0)
+        is_cause: |schema, value| {
+            schema.scalar() == ScalarKind::Number && value.as_f64().is_some_and(|number| number.fract() != 0.0)
         },
         message: "expected a whole number",
         hint: "leave out the digits after the dot",
     },
     ConversionFailure {
         message_part: "cannot unmarshal",
-        is_cause: |kind, value| {
-            kind == ScalarKind::IntOrString && !value.is_string() && !value.is_i64() && !value.is_u64()
+        is_cause: |schema, value| {
+            schema.scalar() == ScalarKind::IntOrString && !value.is_string() && !value.is_i64() && !value.is_u64()
         },
         message: "expected a whole number or a string",
         hint: "write a number such as `8080`, or a name in quotes",
     },
     ConversionFailure {
         message_part: "parsing time",
-        is_cause: |kind, value| kind == ScalarKind::Time && !is_micro_time(value),
+        is_cause: is_no_time,
         message: "not a time in the format that the server expects here",
         hint: "write it as in `2026-11-20T10:00:00Z`, or with six digits of a second where microseconds are kept: \
                `2026-11-20T10:00:00.000000Z`",
     },
     ConversionFailure {
         message_part: "cannot parse",
-        is_cause: |kind, value| kind == ScalarKind::Time && !is_micro_time(value),
+        is_cause: is_no_time,
         message: "not a time",
         hint: "write it as in `2026-11-20T10:00:00Z`",
     },
@@ -217,7 +217,7 @@ fn search(cursor: &Cursor<'_>, failure: &ConversionFailure, found: &mut impl FnM
             }
         }
         Value::Null => {}
-        scalar if (failure.is_cause)(schema.scalar(), scalar) => found(cursor),
+        scalar if (failure.is_cause)(schema, scalar) => found(cursor),
         _ => {}
     }
 }
@@ -235,9 +235,7 @@ fn is_base64(value: &Value) -> bool {
     value.as_str().is_some_and(|text| STANDARD.decode(text.replace(['\n', '\r'], "")).is_ok())
 }
 
-/// Returns true for a time with exactly six fractional digits, which is valid for every type of time.
-fn is_micro_time(value: &Value) -> bool {
-    let Some(text) = value.as_str() else { return false };
-    let fraction = text.split_once('.').map(|(_, rest)| rest.chars().take_while(char::is_ascii_digit).count());
-    text.parse::<jiff::Timestamp>().is_ok() && fraction == Some(6)
+/// Returns true for a value that is no time although its field takes one, with six digits of a second where that is its type.
+fn is_no_time(schema: TypeRef<'_>, value: &Value) -> bool {
+    matches!(schema.scalar(), ScalarKind::Time | ScalarKind::MicroTime) && !conforms(value, schema)
 }

@@ -105,7 +105,9 @@ impl Mistake {
 /// The type of value that a field takes; `None` if it takes any, or nothing is known about it.
 fn expected_by(schema: TypeRef<'_>) -> Option<Expected> {
     Some(match schema.shape() {
-        Shape::Scalar(ScalarKind::Text | ScalarKind::Time | ScalarKind::Bytes) => Expected::Text,
+        Shape::Scalar(ScalarKind::Text | ScalarKind::Time | ScalarKind::MicroTime | ScalarKind::Bytes) => {
+            Expected::Text
+        }
         Shape::Scalar(ScalarKind::Number) => Expected::Number,
         Shape::Scalar(ScalarKind::Boolean) => Expected::Boolean,
         Shape::Scalar(ScalarKind::Quantity | ScalarKind::IntOrString) => Expected::NumberOrText,

@@ -168,6 +168,11 @@ fn what_kubectl_prints_is_a_snapshot() {
         assert_eq!(diff.changes("Deployment", "web"), ["changedByOther spec.replicas"]);
         let owner = &diff.change("Deployment", "web", "spec.replicas")["managers"][0];
         assert_eq!((&owner["manager"], &owner["subresource"]), (&json!("kubectl"), &json!("scale")));
+        // It does not say which namespace was the default one.
+        let arguments = ["diff", "-f", "manifests.yaml", "--live", "live.yaml"];
+        let diff = ws.reconcile(arguments).exits_with(1);
+        let hint = format!("none in `default`: if they are meant, add `-n {}`", ws.namespace());
+        assert!(diff.stderr.contains(&hint), "{diff}");
     }
 }
 

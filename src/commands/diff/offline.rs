@@ -6,6 +6,7 @@ use std::sync::Arc;
 use reconcile_core::compare::{
     ChangingKinds, CompareContext, Decision, Patterns, Policy, Redactor, holds_redacted, leave_out_nulls, offline,
 };
+use reconcile_core::live::resolve::Namespaces;
 use reconcile_core::live::snapshot::Snapshot;
 use reconcile_core::live::{LiveState, Target};
 use reconcile_core::plan::Plan;
@@ -94,10 +95,24 @@ impl Diff<'_> {
         let mut report = events.builder.report_without_pass(Command::Diff, &gate(self.args));
         report.summary.hooks = hooks;
         report.warnings.extend(source.warnings);
+        report.warnings.extend(missed_namespace(&snapshot, &namespaces, &plan));
         report.base = base.map(|base| base.info.clone());
         self.name_users(&mut report, &plurals, &CancellationToken::new()).await;
         Ok(report)
     }
+}
+
+/// A warning if the objects of a file that does not say which namespace was the default one are in another namespace than these.
+fn missed_namespace(snapshot: &Snapshot, namespaces: &Namespaces, plan: &Plan) -> Option<String> {
+    if namespaces.required.is_some() || snapshot.namespace().is_some() {
+        return None;
+    }
+    let Namespaces { default, .. } = namespaces;
+    let keys: Vec<_> = plan.targets().map(|target| &target.key).collect();
+    let instead = snapshot.namespace_instead_of(default, &keys)?;
+    Some(format!(
+        "the file of `--live` has objects with these names in the namespace `{instead}` and none in `{default}`: if they are meant, add `-n {instead}`"
+    ))
 }
 
 /// The object of a target, if it is a CustomResourceDefinition.

@@ -1,6 +1,6 @@
 //! Captured objects that replace a cluster: written by `snapshot`, or by `kubectl get -o yaml --show-managed-fields`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 use structured_merge::{GroupVersionKind, ObjectKey};
@@ -95,6 +95,25 @@ impl Snapshot {
     /// The default namespace at the time of the capture, for manifests that name none.
     pub fn namespace(&self) -> Option<&str> {
         self.namespace.as_deref()
+    }
+
+    /// The namespace that objects with the names of these were captured in, if none was in the namespace of these: it was most likely the
+    /// default one of the command that wrote the capture.
+    pub fn namespace_instead_of(&self, default: &str, objects: &[&ObjectKey]) -> Option<&str> {
+        let named = |key: &ObjectKey| (key.gvk.group.clone(), key.gvk.kind.clone(), key.name.clone());
+        let wanted = objects.iter().filter(|key| key.namespace.as_deref() == Some(default));
+        let wanted: BTreeSet<_> = wanted.map(|key| named(key)).collect();
+        let mut found = BTreeSet::new();
+        for (group, kind, namespace, name) in self.objects.keys() {
+            match namespace.as_deref() {
+                Some(namespace) if namespace == default => return None,
+                Some(namespace) if wanted.contains(&(group.clone(), kind.clone(), name.clone())) => {
+                    found.insert(namespace);
+                }
+                _ => {}
+            }
+        }
+        if found.len() == 1 { found.pop_first() } else { None }
     }
 
     /// The captured CustomResourceDefinitions.

@@ -12,6 +12,7 @@ use reconcile_core::live::Target;
 use reconcile_core::live::resolve::{Namespaces, key_of};
 use reconcile_core::manifest::{BaseObject, DesiredSet};
 use reconcile_core::plan::Plan;
+use reconcile_core::upgrade::HELM;
 use reconcile_report::{ClusterInfo, Failure, Report};
 use structured_merge::ObjectKey;
 
@@ -269,7 +270,8 @@ impl Run<'_> {
         set: Option<&ApplySet>,
     ) -> Result<Plan, Failure> {
         let Resolved { mut targets, rest } = self.resolved(desired, set)?;
-        for Target { desired, .. } in targets.iter_mut().filter(|_| self.restores) {
+        let is_of_helm = self.restores || args.evidence.field_manager == HELM;
+        for Target { desired, .. } in targets.iter_mut().filter(|_| is_of_helm) {
             let release = desired.origin.record.as_ref().and_then(|record| record.release());
             if let Some(release) = &release {
                 desired.join_release(release);
@@ -318,9 +320,12 @@ impl Run<'_> {
         comparison.respecting(autoscalers(args, &server.discovery, plan)).with_readiness(&settings.readiness)
     }
 
-    /// The policy of the run: that of the flags, or the one by which a release is restored.
+    /// The policy of the run: that of the flags, or the one by which a release is restored, which is also how Helm itself compares it.
     pub fn policy<'p>(&self, policy: &'p Policy, desired: &DesiredSet) -> Cow<'p, Policy> {
-        if self.restores { Cow::Owned(restoring(policy, desired.releases.as_ref())) } else { Cow::Borrowed(policy) }
+        match &desired.releases {
+            Some(releases) if self.restores || policy.manager == HELM => Cow::Owned(restoring(policy, releases)),
+            _ => Cow::Borrowed(policy),
+        }
     }
 
     /// Asks for confirmation of the changes in the report, once for all contexts, after all of them were compared.

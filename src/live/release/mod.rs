@@ -218,7 +218,9 @@ impl Records<'_> {
                 ),
             );
         }
-        let unknown = revisions.iter().filter(|one| one.number > deployed && one.status != "failed").max();
+        // A rollback that fails calls the failed upgrade before it superseded (Helm `pkg/action/rollback.go`, `performRollback`).
+        let has_failed = |one: &Revision| one.status == "failed" || one.status == "superseded" && newest.status == "failed";
+        let unknown = revisions.iter().filter(|one| one.number > deployed && !has_failed(one)).max();
         if let Some(Revision { number, status }) = unknown {
             let status = one_line(status, STATUS);
             return refused(

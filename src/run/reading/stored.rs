@@ -98,9 +98,9 @@ pub(crate) fn restores(input: &InputArgs, compare: &CompareArgs, prunes: bool) -
 
 /// The policy by which a release is restored: the fields are those of Helm, and are written as Helm has written them. Without a word about
 /// that in the record, each object shows it.
-pub(crate) fn restoring(policy: &Policy, releases: Option<&Releases>) -> Policy {
-    let method = releases.and_then(|releases| releases.methods.values().next());
-    let writes = match method {
+pub(crate) fn restoring(policy: &Policy, releases: &Releases) -> Policy {
+    let method = releases.methods.values().next();
+    let writes = match method.filter(|_| !releases.is_all) {
         Some(ApplyMethod::ServerSide) => WriteAs::Apply,
         Some(ApplyMethod::ClientSide) => WriteAs::Update,
         None => WriteAs::Before,

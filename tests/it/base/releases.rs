@@ -132,6 +132,24 @@ fn an_object_that_the_chart_dropped_is_told() {
     }
 }
 
+/// A chart leaves an empty map behind, or a key without a value, where a value file sets nothing any more.
+#[test]
+fn what_an_empty_map_of_the_chart_had_is_told_with_its_owner() {
+    let ws = Workspace::new();
+    let map = |annotations: &str, data: &str| {
+        format!("{{apiVersion: v1, kind: ConfigMap, metadata: {{name: it, annotations: {annotations}}}, data: {data}}}")
+    };
+    ws.write("base.yaml", &map("{a: '1'}", "{b: '2'}"));
+    ws.kubectl(["apply", "--server-side", "--field-manager=helm", "-f", "base.yaml"]).exits_with(0);
+    for (annotations, data) in [("{}", "{}"), ("null", "null"), ("{}", "")] {
+        ws.write("new.yaml", &map(annotations, data));
+        let diff = ws.reconcile(["diff", "-f", "new.yaml", "--base", "base.yaml"]).exits_with(0);
+        let told = diff.object("ConfigMap", "it")["warnings"].clone();
+        let what = "`data.b`, `metadata.annotations.a` are no longer in the manifest and stay: owned by `helm`";
+        assert_eq!(told, json!([what]), "{diff}");
+    }
+}
+
 /// An apply leaves them to Helm, which would remove them.
 #[test]
 fn a_field_that_the_chart_dropped_is_told_with_its_owner() {

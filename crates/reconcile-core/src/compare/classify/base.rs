@@ -13,7 +13,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 use structured_merge::{
     Change, FieldPath, FieldSet, Lookup, ManagedFieldsEntry, Op, Operation, PathElement, TypeRef, changes, fields_of,
-    merge, with_node_ports, with_string_data, with_string_data_folded,
+    is_nothing, merge, with_node_ports, with_string_data, with_string_data_folded,
 };
 
 use crate::compare::diff::{Class, FieldChange, Side};
@@ -95,7 +95,7 @@ impl<'a> BaseComparison<'a> {
         let written = if live.sent.is_some() { fields(target.desired.object()) } else { FieldSet::new() };
         Self {
             added: of_manifest.difference(&of_base),
-            dropped: dropped(&of_base, &of_manifest.union(&written)),
+            dropped: dropped(&of_base, &of_manifest.union(&written), &with_string_data_folded(target.desired.object())),
             live: Differences::of(over(&object, &live.current.object)),
             written: paths(over(&object, &with_string_data_folded(sent))),
             overridden: paths(over(sent, &prediction.object)),
@@ -204,13 +204,22 @@ impl<'a> BaseComparison<'a> {
     }
 }
 
-/// The fields of which one set has a part and the other one has none, without those inside of them.
-fn dropped(former: &FieldSet, now: &FieldSet) -> Vec<FieldPath> {
+/// The fields of which the base has a part and the manifest has none, without those inside of them. Of an empty map or list, and of a
+/// null, the manifest has nothing.
+fn dropped(base: &FieldSet, manifest: &FieldSet, object: &Value) -> Vec<FieldPath> {
+    let mut values = Lookup::of(object);
+    let mut is_empty = |path: &[PathElement]| values.value(&FieldPath::from(path.to_vec())).is_some_and(is_nothing);
     let mut dropped: Vec<FieldPath> = Vec::new();
-    former.difference(now).visit(&mut |path, _| {
+    base.difference(manifest).visit(&mut |path, _| {
         let elements = path.elements();
-        let above = (1..=elements.len()).filter_map(|length| elements.get(..length));
-        let outermost = above.map(|above| FieldPath::from(above.to_vec())).find(|above| !now.covers(above));
+        let mut above = (1..=elements.len()).filter_map(|length| elements.get(..length));
+        let outermost = above.find_map(|above| {
+            let field = FieldPath::from(above.to_vec());
+            let is_of_empty = above
+                .split_last()
+                .is_some_and(|(_, around)| !manifest.contains_at_or_below(&field) && is_empty(around));
+            (!manifest.covers(&field) || is_of_empty).then_some(field)
+        });
         dropped.extend(outermost.filter(|path| dropped.last() != Some(path)));
     });
     dropped

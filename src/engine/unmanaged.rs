@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use futures::StreamExt as _;
-use reconcile_core::diagnostic::Diagnostic;
+use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::live::{Discovery, LiveState, Resolution, Resource};
 use reconcile_core::object::names::path_segment_refused;
 use reconcile_core::plan::{
@@ -35,7 +35,9 @@ const MEMORY: usize = 256 << 20;
 pub(crate) struct Unmanaged {
     /// The objects, sorted.
     pub objects: Vec<UnexplainedObject>,
-    /// Warnings about collections that could not be listed, and owners that could not be read.
+    /// The kinds that could not be listed, by namespace and reason.
+    pub unlisted: Vec<Diagnostic>,
+    /// Warnings about namespaces that do not exist, and owners that could not be read.
     pub warnings: Vec<String>,
 }
 
@@ -85,15 +87,15 @@ impl Unmanaged {
         let empty = namespaces.iter().filter(|name| !inhabited.contains(name) && !own.contains(name.as_str()));
         let missing = missing(server, empty).await;
         let missing = missing.into_iter().map(|namespace| format!("namespace `{namespace}` does not exist"));
-        let warnings = unlisted.iter().map(|((namespace, code), kinds)| {
+        let unlisted = unlisted.iter().map(|((namespace, code), kinds)| {
             let kinds = listed(kinds.iter().copied(), NAMED);
-            format!(
-                "unmanaged objects of these kinds could not be looked for in namespace `{namespace}`: {kinds} ({code})"
-            )
+            let message =
+                format!("unmanaged objects of these kinds could not be looked for in namespace `{namespace}`: {kinds}");
+            Diagnostic::new(Code::named(code), message)
         });
         let explanations = Explanations { wanted, set, unreadable: BTreeSet::new() };
         let (objects, unread) = explained_by_owners(server, found, explanations).await;
-        Self { objects, warnings: missing.chain(warnings).chain(unread).collect() }
+        Self { objects, unlisted: unlisted.collect(), warnings: missing.chain(unread).collect() }
     }
 }
 

@@ -7,6 +7,7 @@ use structured_merge::ObjectKey;
 
 use crate::engine::unmanaged::Unmanaged;
 use crate::live::discovery::Server;
+use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::object::{DNS_LABEL, Shard, is_dns_label};
 use reconcile_core::plan::Plan;
 use reconcile_report::Failure;
@@ -46,7 +47,7 @@ impl UnmanagedSearch {
         Ok(Some(Self { named, desired, shard, fails }))
     }
 
-    /// Adds the objects that no manifest, owner or apply set explains.
+    /// Adds the objects that no manifest, owner or apply set explains. A gate that counts them does not pass where they could not be looked for.
     pub async fn add_to(self, mut report: Report, server: &Server) -> Report {
         // Members of an apply set that are to be pruned are no objects of the manifests.
         let wanted: BTreeSet<&ObjectKey> =
@@ -57,7 +58,15 @@ impl UnmanagedSearch {
         let mut unmanaged = Unmanaged::search(server, &namespaces, &wanted, set).await;
         unmanaged.objects.retain(|object| self.shard.is_none_or(|shard| shard.has(&object.key)));
         report.warnings.extend(unmanaged.warnings);
-        report.with_unmanaged(unmanaged.objects.iter().map(Into::into).collect(), self.fails)
+        let mut errors = Vec::new();
+        if self.fails {
+            let hint = "allow the user to list them, or choose other namespaces with `--report-unmanaged=NAMESPACE,…`";
+            errors.extend(unmanaged.unlisted.into_iter().map(|unlisted| unlisted.with_hint(hint)));
+        } else {
+            let warning = |Diagnostic { message, code, .. }| format!("{message} ({code})");
+            report.warnings.extend(unmanaged.unlisted.into_iter().map(warning));
+        }
+        report.with_unmanaged(unmanaged.objects.iter().map(Into::into).collect(), self.fails).with_errors(errors)
     }
 }
 

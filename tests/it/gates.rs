@@ -154,6 +154,11 @@ fn what_may_not_be_listed_is_named() {
     let warnings = run.report()["warnings"].to_string();
     let expected = format!("could not be looked for in namespace `{}`", ws.namespace());
     assert!(warnings.contains(&expected) && warnings.contains("Forbidden"), "{warnings}");
+    // A gate that counts them does not pass because of that.
+    let gated = ["diff", "-f", "settings.yaml", "--fail-on=unmanagedObjects", "-o", "json"];
+    let run = ws.as_user("limited").reconcile(gated).exits_with(4);
+    assert_eq!(run.report()["verdict"], "incomplete");
+    assert!(run.report()["errors"].to_string().contains(&expected), "{run}");
 }
 
 /// Who makes an object owns the server's defaults in it, too.

@@ -222,6 +222,37 @@ fn a_null_means_here_what_it_means_to_the_server() {
     }
 }
 
+/// Without the server it is the same difference as with it.
+#[test]
+fn a_null_for_an_empty_struct_and_a_zero_that_is_gone_are_drift_without_the_server_as_well() {
+    let ws = Workspace::new();
+    let run = |code: i32, paths: &[&str], kind: &str, name: &str| {
+        for evidence in ["server", "read-only"] {
+            let diff = ws.reconcile(["diff", "-f", ".", &format!("--evidence={evidence}")]).exits_with(code);
+            assert_eq!(diff.changes(kind, name), paths, "{diff}");
+        }
+    };
+    let template = "{apiVersion: v1, kind: PodTemplate, metadata: {name: it}, template: {metadata: {labels: {a: b}}, spec: {affinity: EMPTY, containers: [{name: a, image: b, securityContext: {runAsUser: 1, capabilities: EMPTY}, lifecycle: EMPTY, resources: EMPTY}]}}}";
+    ws.write("it.yaml", &template.replaced("EMPTY", "{}"));
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    ws.write("it.yaml", &template.replaced("EMPTY", "null"));
+    let gone = [
+        "pruned template.spec.affinity",
+        "pruned template.spec.containers[name=a].lifecycle",
+        "pruned template.spec.containers[name=a].securityContext.capabilities",
+    ];
+    run(1, &gone, "PodTemplate", "it");
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    run(0, &[], "PodTemplate", "it");
+
+    let budget = "{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: it}, spec: {maxUnavailable: 0, selector: {matchLabels: {a: b}}}}";
+    ws.write("it.yaml", budget);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    let patch = r#"[{"op": "remove", "path": "/spec/maxUnavailable"}]"#;
+    ws.kubectl(["patch", "pdb/it", "--type=json", "-p", patch]).exits_with(0);
+    run(1, &["absent spec.maxUnavailable"], "PodDisruptionBudget", "it");
+}
+
 #[test]
 fn what_kubectl_create_prints_is_no_drift() {
     let ws = Workspace::new();

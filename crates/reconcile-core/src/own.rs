@@ -3,7 +3,8 @@
 //! ```text
 //! manifest, live object ─▶ fields whose values are equal ─▶ claims of the recipient (Apply)
 //!                                                       └─▶ no claims of manual changes and of released managers
-//!                      └─▶ fields whose values differ: they stay with their owners
+//!                      ├─▶ fields whose values differ: they stay with their owners
+//!                      └─▶ fields that the next apply removes: claims of the recipient, so that it still does
 //! ```
 
 use std::collections::BTreeSet;
@@ -102,7 +103,7 @@ impl Recipient<'_> {
         });
         let contested = self.written_otherwise(target, live, &fields, &equal, redactor);
         let paths: BTreeSet<&FieldPath> = contested.iter().map(|change| &change.path).collect();
-        let equal = equal.filter(|path| !paths.contains(path));
+        let equal = equal.filter(|path| !paths.contains(path)).union(&self.dropped(before, differences));
         let mut changes: Vec<FieldChange> = differing.into_iter().cloned().chain(contested).collect();
         changes.sort_by(|a, b| a.path.cmp(&b.path));
         let transfers = self.transfers(gvk, before, &equal);
@@ -111,6 +112,21 @@ impl Recipient<'_> {
             _ => Some(self.owners(target, before, &live.current.object, &equal)?),
         };
         Ok(Handover { transfers, changes, owners })
+    }
+
+    /// The fields that the next apply removes, of owners whose claims end: without a claim of the recipient, it would leave them. Those that
+    /// client-side `kubectl apply` wrote are removed by the first apply alone.
+    fn dropped(&self, before: &Ownership, differences: &[FieldChange]) -> FieldSet {
+        let removed: Vec<&FieldChange> = differences.iter().filter(|change| change.class == Class::Pruned).collect();
+        let mut dropped = FieldSet::new();
+        for entry in before.others.iter().filter(|entry| !removed.is_empty() && self.ends(entry)) {
+            entry.fields.visit(&mut |path, _| {
+                if removed.iter().any(|change| change.path.is_prefix_of(path)) {
+                    dropped.insert(path);
+                }
+            });
+        }
+        dropped
     }
 
     /// The fields whose value is the same, and written otherwise than in the manifest (`1000m` for `1`, or `data` for `stringData`): a

@@ -98,9 +98,8 @@ pub(crate) fn is_one_value(value: &Value, schema: TypeRef<'_>) -> bool {
 
 /// Merges a null into a field. The entries that other managers have in a map or a list stay.
 fn nulled(values: Values, map: &mut Map<String, Value>, name: &str, there: Option<&Value>, schema: TypeRef<'_>) {
-    let is_kept = values == Values::Sent || schema.stores_as_sent();
     match there {
-        Some(there) if !(is_one_value(there, schema.field(name)) || is_kept && schema::is_nothing(there)) => {
+        Some(there) if !(is_one_value(there, schema.field(name)) || schema::is_nothing(there)) => {
             map.insert(name.to_owned(), there.clone());
         }
         _ if values == Values::Sent => drop(map.insert(name.to_owned(), Value::Null)),

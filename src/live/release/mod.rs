@@ -219,7 +219,8 @@ impl Records<'_> {
             );
         }
         // A rollback that fails calls the failed upgrade before it superseded (Helm `pkg/action/rollback.go`, `performRollback`).
-        let has_failed = |one: &Revision| one.status == "failed" || one.status == "superseded" && newest.status == "failed";
+        let has_failed =
+            |one: &Revision| one.status == "failed" || one.status == "superseded" && newest.status == "failed";
         let unknown = revisions.iter().filter(|one| one.number > deployed && !has_failed(one)).max();
         if let Some(Revision { number, status }) = unknown {
             let status = one_line(status, STATUS);

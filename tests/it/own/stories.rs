@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{applied_as, is_settled, owners, values};
-use crate::control_plane::{Replaced, Workspace};
+use crate::control_plane::{Replaced, Run, Workspace};
 use crate::manifests::WEB;
 
 /// A tool that has written a folder, the manager that gets its fields, and the managers that are released for it.
@@ -122,6 +122,33 @@ fn what_kubectl_left_is_released() {
     let image = r#"/f:spec/f:template/f:spec/f:containers/k:{"name":"web"}/f:image"#;
     assert_eq!(owners(&ws, "Deployment", "web", image), ["kubectl-edit Update"]);
     goes_on(&ws, "kubectl", "kustomize-controller", &[]);
+}
+
+/// Client-side apply has them in its record alone, by which only the first apply removes them.
+#[test]
+fn what_the_manifests_dropped_goes_along_and_is_removed_by_the_next_apply() {
+    let ws = Workspace::new();
+    let template = |more: &str, seconds: &str| {
+        format!(
+            "{{apiVersion: v1, kind: PodTemplate, metadata: {{name: it}}, template: {{metadata: {{labels: {{a: b}}}}, spec: {{{seconds}containers: [{{name: a, image: b}}{more}]}}}}}}"
+        )
+    };
+    ws.write("it.yaml", &template(", {name: sidecar, image: c}", "terminationGracePeriodSeconds: 60, "));
+    ws.kubectl(["apply", "-f", "it.yaml"]).exits_with(0);
+    ws.patch_as("kubectl-edit", "podtemplate/it", &json!({"metadata": {"labels": {"hand": "made"}}}));
+    ws.write("it.yaml", &template("", ""));
+    let drift = |run: &Run| run.changes("PodTemplate", "it").to_vec();
+    let before = drift(&ws.reconcile(["diff", "-f", "it.yaml"]).exits_with(1));
+    assert_eq!(before.len(), 2, "{before:?}");
+    ws.reconcile(["own", "-f", "it.yaml"]).exits_with(0);
+    assert_eq!(drift(&ws.reconcile(["diff", "-f", "it.yaml"]).exits_with(1)), before);
+    let again = ws.reconcile(["own", "-f", "it.yaml"]).exits_with(0);
+    assert_eq!(again.writes(), 0, "{again}");
+    ws.reconcile(["apply", "-f", "it.yaml"]).exits_with(0);
+    let live = ws.get("podtemplate", "it");
+    let spec = &live["template"]["spec"];
+    assert_eq!((spec["containers"].as_array().unwrap().len(), &spec["terminationGracePeriodSeconds"]), (1, &json!(30)));
+    assert_eq!(live["metadata"]["labels"]["hand"], "made");
 }
 
 /// Claims on what the server does not store are given as well: an apply by the new owner would be refused for them.

@@ -430,7 +430,7 @@ impl Report {
     /// Adds errors that concern no single object; any of them makes the run incomplete.
     pub fn with_errors(mut self, errors: Vec<Diagnostic>) -> Self {
         if !errors.is_empty() {
-            self.verdict = Verdict::Incomplete;
+            self.verdict = self.verdict.max(Verdict::Incomplete);
             self.exit_code = self.verdict.exit_code(false);
             self.errors.extend(errors);
         }

@@ -139,7 +139,7 @@ fn added_fields(counts: &Summary, is_shown: bool) -> Option<String> {
 /// `2 unmanaged objects`; `None` if they were not searched for.
 fn unmanaged_objects(report: &Report) -> Option<String> {
     let objects = some(report.unmanaged.as_ref()?.len(), "unmanaged object", "unmanaged objects");
-    objects.or_else(|| Some("no unmanaged objects".to_owned()))
+    objects.or_else(|| Some("no unmanaged objects found".to_owned()))
 }
 
 /// `context prod-eu (https://10.1.2.3:6443)`, or `server https://10.1.2.3:6443` without a context; each name in the marks of a format.

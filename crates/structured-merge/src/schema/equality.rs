@@ -56,14 +56,16 @@ fn compare(manifest: &Value, live: &Value, schema: TypeRef<'_>, whole: bool, may
 }
 
 /// Returns true if the server leaves out such a value of a struct's field: zero scalars, except those that are known to
-/// be pointers in Go, and quantities; empty lists and maps; and empty structs that are not pointers, for which OpenAPI publishes `{}`
-/// as the default (`resources`, but not `emptyDir`). Custom resources keep all of them.
+/// be pointers in Go, quantities, and what is a number or a string; empty lists and maps; and empty structs that are not
+/// pointers, for which OpenAPI publishes `{}` as the default (`resources`, but not `emptyDir`). Custom resources keep all
+/// of them.
 pub fn is_omitted_when_empty(value: &Value, field: &str, schema: TypeRef<'_>) -> bool {
     let empty = |map: &serde_json::Map<String, Value>| {
         schema.default_of(field).is_some_and(Value::is_object) || map.is_empty() && schema.field(field).is_free_map()
     };
     let is_kept = !(value.is_object() || value.is_array() || value.is_null())
-        && (is_pointer(field, schema) || schema.field(field).scalar() == ScalarKind::Quantity);
+        && (is_pointer(field, schema)
+            || matches!(schema.field(field).scalar(), ScalarKind::Quantity | ScalarKind::IntOrString));
     schema.declares(field)
         && !schema.stores_as_sent()
         && is_zero(value)

@@ -93,6 +93,13 @@ fn every_command_leaves_hooks_out_and_says_so() {
 }
 
 #[test]
+fn the_record_of_a_release_has_no_hooks_to_include() {
+    let ws = Workspace::new();
+    let run = ws.reconcile(["diff", "--from", "helm/pay", "--hooks=include"]).exits_with(2);
+    assert!(run.stderr.contains("helm get hooks"), "{run}");
+}
+
+#[test]
 fn hooks_alone_are_an_empty_input() {
     let ws = Workspace::new();
     ws.write("hook.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, annotations: {helm.sh/hook: test}}}");

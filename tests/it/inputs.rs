@@ -262,6 +262,9 @@ fn a_kustomization_or_a_chart_as_manifests_leads_to_its_tool() {
     assert_eq!(hint, "`-f overlays/prod/a.yaml` reads manifests");
     let [(message, _)] = &said(&ws, &["diff", "-k", "nowhere"])[..] else { panic!() };
     assert!(message.contains("must build at directory") && !message.contains("run.go"), "{message}");
+    ws.write("chart/kustomization.yaml", "helmCharts:\n- {name: web, releaseName: web}\n");
+    let [(_, hint)] = &said(&ws, &["diff", "-k", "chart"])[..] else { panic!() };
+    assert!(hint.contains("--enable-helm chart | kubectl reconcile diff -f -`"), "{hint}");
     // Flux has a kind of the same name, and its objects are in such files as well.
     ws.write(
         "flux/kustomization.yaml",

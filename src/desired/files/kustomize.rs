@@ -74,6 +74,13 @@ fn build_within(directory: &OsStr, limits: Limits, environment: &[(&str, &str)])
         .spawn();
     let failed = |text: String| {
         let diagnostic = |text: &str| Diagnostic::of_file(&name, format!("`{command}` {text}"));
+        if text.contains("must specify --enable-helm") {
+            // A chart of a pull request can run what it likes as a plugin of helm: nobody gets that by default.
+            let hint =
+                format!("for trusted charts, pipe it: `{command} --enable-helm {name} | kubectl reconcile diff -f -`");
+            return diagnostic("failed: it has `helmCharts`, and these are not rendered without `--enable-helm`")
+                .with_hint(hint);
+        }
         match without_quotes(&text).filter(|_| may_have_secrets(directory)) {
             Some(rest) => diagnostic(&rest).with_hint(format!(
                 "the rest is left out because it may quote a secret value; `{command} {name}` shows it"

@@ -46,6 +46,13 @@ pub(crate) fn excluded(input: &InputArgs) -> Result<(), Failure> {
         let hint = "each manifest names its namespace, and `-n` the namespace of those that do not, or of a release";
         return Err(Failure::refused("`--all-namespaces` needs `--from helm` or `--from last-applied`", hint));
     }
+    if input.hooks == HooksChoice::Include && input.from.is_some() && !searches {
+        let hint = "`helm get hooks RELEASE` prints them, and `-f -` reads them; leave out `--hooks`";
+        return Err(Failure::refused(
+            "`--from helm` has no hooks: Helm keeps them apart from the manifest of a release",
+            hint,
+        ));
+    }
     if !input.kinds.is_empty() && !searches {
         let hint = "`--selector` chooses among manifests by their labels";
         return Err(Failure::refused("`--kinds` needs `--from last-applied`", hint));

@@ -120,6 +120,43 @@ fn without_a_word_in_the_record_each_object_shows_the_method() {
     assert_eq!(managers(&ws.get("deployments", "web")), ["helm Apply"]);
 }
 
+/// Helm adds a label and two annotations to what a release has.
+#[test]
+fn a_comparison_as_helm_finds_no_more_than_helm_would_change() {
+    for method in ["ssa", "csa"] {
+        let ws = Workspace::new();
+        let marks = format!(
+            "labels: {{app.kubernetes.io/managed-by: Helm}}, annotations: {{meta.helm.sh/release-name: web, meta.helm.sh/release-namespace: {}}}",
+            ws.namespace()
+        );
+        let marked = DEPLOYMENT.replaced("namespace: $NS}\nspec", &format!("namespace: $NS, {marks}}}\nspec"));
+        ws.write("marked.yaml", &marked);
+        let how = if method == "ssa" { &["apply", "--server-side"][..] } else { &["create"] };
+        ws.kubectl([how, &["--field-manager=helm", "-f", "marked.yaml"]].concat()).exits_with(0);
+        stored_by(&ws, "web", (1, "deployed"), Some(method), &ws.fill_in(DEPLOYMENT));
+        for source in ["helm/web", "helm"] {
+            ws.reconcile(["diff", "--from", source, "--field-manager=helm"]).exits_with(0);
+        }
+        // What a failed upgrade left is no conflict of Helm with itself.
+        ws.patch_as("helm", "configmap/settings", &json!({"data": {"a": "two"}}));
+        if method == "ssa" {
+            ws.stdin(&ws.fill_in(&marked.replaced("a: one", "a: two")))
+                .kubectl(["apply", "--server-side", "--force-conflicts", "--field-manager=helm", "-f", "-"])
+                .exits_with(0);
+            let diff = ws.reconcile(["diff", "--from", "helm/web"]).exits_with(1);
+            assert!(
+                diff.stdout.contains("hint: `--field-manager helm` compares as Helm itself")
+                    && !diff.stdout.contains("--adopt"),
+                "{diff}"
+            );
+        }
+        let diff = ws.reconcile(["diff", "--from", "helm/web", "--field-manager=helm"]).exits_with(1);
+        assert_eq!(diff.each("action"), ["ConfigMap settings: update", "Deployment web: none"], "{diff}");
+        restore(&ws, &[]).exits_with(0);
+        assert_eq!(ws.get("configmaps", "settings")["data"]["a"], "one");
+    }
+}
+
 #[test]
 fn fields_of_appliers_and_controllers_are_conflicts() {
     for method in ["ssa", "csa"] {
@@ -155,6 +192,17 @@ fn only_the_deployed_revision_is_restored_and_only_if_helm_would_go_on_from_it()
     ws.scale("deployment/web", 5);
     ws.reconcile(["apply", "--from", "helm/web@1"]).exits_with(0);
     assert_eq!(ws.get("deployments", "web")["spec"]["replicas"], 2);
+    // A rollback that fails calls the failed upgrade superseded; it was never deployed.
+    for (revision, status) in [(1, "deployed"), (2, "superseded"), (3, "failed")] {
+        stored(&ws, "Secret", "back", revision, status, &manifest);
+    }
+    ws.scale("deployment/web", 5);
+    ws.reconcile(["apply", "--from", "helm/back@1"]).exits_with(0);
+    assert_eq!(ws.get("deployments", "web")["spec"]["replicas"], 2);
+    for (revision, status) in [(1, "deployed"), (2, "superseded")] {
+        stored(&ws, "Secret", "cut", revision, status, &manifest);
+    }
+    refused("helm/cut@1", "revision 2 is superseded", "`helm rollback cut 1");
     stored(&ws, "Secret", "web", 3, "pending-upgrade", &manifest);
     for source in ["helm/web", "helm/web@1"] {
         refused(source, "revision 3 is pending-upgrade", "`helm rollback web");

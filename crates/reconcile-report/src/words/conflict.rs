@@ -1,7 +1,7 @@
 //! The advice about conflicts, ours and those of the next `helm upgrade`. One with the tool that installed an object is a question of
 //! who takes over, and not of single fields.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use reconcile_core::manifest::ReleaseInfo;
 use reconcile_core::text::is_word;
@@ -40,12 +40,15 @@ pub(crate) fn installer(object: &ObjectReport) -> Option<&'static str> {
     INSTALLERS.into_iter().find(|installer| is_alone && manager == installer)
 }
 
-/// Returns a hint for each installer with which objects are in conflict.
+/// Returns a hint for each installer with which objects are in conflict, and those that such objects have of their own.
 pub(crate) fn hints(objects: &[&ObjectReport]) -> Vec<String> {
     let mut of_installers: BTreeMap<&str, Vec<&ObjectReport>> = BTreeMap::new();
-    for object in objects.iter().filter(|object| object.messages.hint.is_none()) {
-        if let Some(installer) = installer(object) {
-            of_installers.entry(installer).or_default().push(object);
+    let mut of_objects: BTreeSet<String> = BTreeSet::new();
+    for (object, installer) in objects.iter().filter_map(|object| Some((object, installer(object)?))) {
+        match &object.messages.hint {
+            Some(hint) if object.messages.reason.is_none() => drop(of_objects.insert(hint.clone())),
+            Some(_) => {}
+            None => of_installers.entry(installer).or_default().push(object),
         }
     }
     let hint = |(installer, objects): (&str, Vec<&ObjectReport>)| match objects.as_slice() {
@@ -55,14 +58,17 @@ pub(crate) fn hints(objects: &[&ObjectReport]) -> Vec<String> {
             format!("{} objects are in conflict with `{installer}` only: {advice}", grouped(all.len()))
         }
     };
-    of_installers.into_iter().map(hint).collect()
+    of_installers.into_iter().map(hint).chain(of_objects).collect()
 }
 
-/// Returns the advice about the conflicts of an object, or of this many objects that have the same; `None` if it has none, or a hint of
-/// its own.
+/// Returns the advice about the conflicts of an object, or of this many objects that have the same; `None` if it has none, or a hint about
+/// something else.
 pub(crate) fn conflict_hint(object: &ObjectReport, count: usize) -> Option<String> {
-    if object.diff.conflicts.is_empty() || object.messages.hint.is_some() {
+    if object.diff.conflicts.is_empty() {
         return None;
+    }
+    if let Some(hint) = &object.messages.hint {
+        return object.messages.reason.is_none().then(|| hint.clone());
     }
     if let Some(installer) = installer(object) {
         return Some(advice(installer, count));

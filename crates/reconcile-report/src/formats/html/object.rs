@@ -103,7 +103,9 @@ impl Objects<'_> {
         if let Some(reason) = &object.messages.reason {
             page.element("<p class=\"diagnostic\"", reason, "</p>");
         }
-        if let Some(hint) = &object.messages.hint {
+        if let Some(hint) =
+            object.messages.hint.as_ref().filter(|hint| conflict_hint(object, 1).as_ref() != Some(*hint))
+        {
             page.element("<p class=\"hint\">hint: <span", hint, "</span></p>");
         }
         if let Some(former) = &object.renamed_from {

@@ -1,6 +1,6 @@
 //! The report of an object from its target and what was decided, observed and done.
 
-use reconcile_core::compare::{Action, Class, Decision, ObjectDiff, Side};
+use reconcile_core::compare::{Action, Class, Conflict, Decision, ObjectDiff, Side};
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::effects::of_deletion;
 use reconcile_core::live::Target;
@@ -10,6 +10,7 @@ use reconcile_core::own::Handover;
 use reconcile_core::pass::TurnResult;
 use reconcile_core::plan::deletion::Deletion;
 use reconcile_core::rare::Rare;
+use reconcile_core::upgrade::HELM;
 use serde_json::Value;
 use structured_merge::ObjectKey;
 
@@ -70,8 +71,19 @@ impl ObjectReport {
     fn about(target: &Target, diff: ObjectDiff) -> Self {
         let mut report = Self::unwanted(&target.key, diff);
         report.source = Some(target.desired.origin.source.clone());
-        let release = target.desired.origin.record.as_ref().and_then(|record| record.named_release());
-        report.release = release.map(Box::new);
+        let record = target.desired.origin.record.as_ref();
+        report.release = record.and_then(|record| record.named_release()).map(Box::new);
+        let is_of_helm = |conflict: &Conflict| conflict.owner.manager == HELM;
+        let conflicts = &report.diff.conflicts;
+        if record.is_some_and(|record| record.release().is_some())
+            && report.messages.hint.is_none()
+            && !conflicts.is_empty()
+            && conflicts.iter().all(is_of_helm)
+        {
+            // Helm is in conflict with its own manifest: nobody takes over.
+            let hint = "`--field-manager helm` compares as Helm itself, which is how `apply --from` restores a release";
+            report.messages.hint = Some(hint.to_owned());
+        }
         report.take_base(target.base.get().map(BaseObject::state));
         report.details.is_annotated = !target.desired.ignored().is_empty();
         report.find_lines(target);

@@ -98,8 +98,11 @@ pub(crate) fn is_one_value(value: &Value, schema: TypeRef<'_>) -> bool {
 
 /// Merges a null into a field. The entries that other managers have in a map or a list stay.
 fn nulled(values: Values, map: &mut Map<String, Value>, name: &str, there: Option<&Value>, schema: TypeRef<'_>) {
+    let is_kept = values == Values::Sent || schema.stores_as_sent();
+    // Another empty struct comes back.
+    let goes = |there: &Value| schema::is_nothing(there) && (is_kept || !schema::is_empty_struct(there, name, schema));
     match there {
-        Some(there) if !(is_one_value(there, schema.field(name)) || schema::is_nothing(there)) => {
+        Some(there) if !(is_one_value(there, schema.field(name)) || goes(there)) => {
             map.insert(name.to_owned(), there.clone());
         }
         _ if values == Values::Sent => drop(map.insert(name.to_owned(), Value::Null)),

@@ -137,7 +137,7 @@ fn what_the_manifests_dropped_goes_along_and_is_removed_by_the_next_apply() {
     ws.kubectl(["apply", "-f", "it.yaml"]).exits_with(0);
     ws.patch_as("kubectl-edit", "podtemplate/it", &json!({"metadata": {"labels": {"hand": "made"}}}));
     ws.write("it.yaml", &template("", ""));
-    let drift = |run: &Run| run.changes("PodTemplate", "it").to_vec();
+    let drift = |run: &Run| run.changes("PodTemplate", "it");
     let before = drift(&ws.reconcile(["diff", "-f", "it.yaml"]).exits_with(1));
     assert_eq!(before.len(), 2, "{before:?}");
     ws.reconcile(["own", "-f", "it.yaml"]).exits_with(0);

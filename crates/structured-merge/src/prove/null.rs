@@ -1,11 +1,11 @@
 //! Fields with the value null: the result of an apply, as far as it is known without the server.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::walk::{Unproven, Walk, holds_entries};
 use crate::kinds::is_node_port;
 use crate::object::{FieldPath, PathStack};
-use crate::schema::{ScalarKind, Shape, TypeRef, fields_of};
+use crate::schema::{ScalarKind, Shape, TypeRef, fields_of, is_empty_struct};
 
 impl Walk<'_> {
     /// Checks a null field of a map or struct.
@@ -71,12 +71,4 @@ impl Walk<'_> {
 /// Returns true if a path is in the metadata, which has a Go type in custom resources as well.
 fn is_metadata(at: &PathStack<'_>) -> bool {
     FieldPath::of(&["metadata"]).is_prefix_of(&at.path())
-}
-
-/// Returns true if the server serves such an empty struct when a manifest has none: it is not a pointer, or it is the
-/// security context of a Pod, which always has one (`SetDefaults_PodSpec`).
-fn is_empty_struct(value: &Value, name: &str, schema: TypeRef<'_>) -> bool {
-    let is_default = || schema.default_of(name).is_some_and(|default| default.as_object().is_some_and(Map::is_empty));
-    let is_pods = || name == "securityContext" && schema.declares("containers");
-    value.as_object().is_some_and(Map::is_empty) && (is_default() || is_pods())
 }

@@ -73,6 +73,15 @@ pub fn is_omitted_when_empty(value: &Value, field: &str, schema: TypeRef<'_>) ->
         && !is_kept
 }
 
+/// Returns true if the server serves such an empty struct when a manifest has none: it is not a pointer, or it is the
+/// security context of a Pod, which always has one (`SetDefaults_PodSpec`).
+pub(crate) fn is_empty_struct(value: &Value, name: &str, schema: TypeRef<'_>) -> bool {
+    let is_default =
+        || schema.default_of(name).is_some_and(|default| default.as_object().is_some_and(serde_json::Map::is_empty));
+    let is_pods = || name == "securityContext" && schema.declares("containers");
+    value.as_object().is_some_and(serde_json::Map::is_empty) && (is_default() || is_pods())
+}
+
 /// Returns true if a value that the manifest leaves out is the server's default, or a Go field that is served even when
 /// it is empty.
 pub fn is_default(value: &Value, field: &str, schema: TypeRef<'_>) -> bool {

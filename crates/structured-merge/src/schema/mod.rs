@@ -25,11 +25,11 @@ pub(crate) use corrections::empty_of;
 pub use corrections::{EmptyKey, NullEntry, RefusedNull, fill_in_empty_keys, null_entries, take_out_refused_nulls};
 pub use definition::{compile_definition, defined_kind, written_schema};
 pub(crate) use empty_values::{may_be_defaulted, with_empty_values_filled};
-pub(crate) use equality::same_scalar;
 pub use equality::{
     conforms, equivalent_offline, is_default, is_nothing, is_nothing_here, is_omitted_when_empty, semantically_equal,
     serializes_as,
 };
+pub(crate) use equality::{is_empty_struct, same_scalar};
 pub(crate) use field_set::without_unowned;
 pub use field_set::{brought_up_to_date, field_set, fields_of, is_current, with_named_parents};
 pub use openapi::{CompileError, Origin, compile};

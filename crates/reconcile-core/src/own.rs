@@ -117,11 +117,12 @@ impl Recipient<'_> {
     /// The fields that the next apply removes, of owners whose claims end: without a claim of the recipient, it would leave them. Those that
     /// client-side `kubectl apply` wrote are removed by the first apply alone.
     fn dropped(&self, before: &Ownership, differences: &[FieldChange]) -> FieldSet {
-        let removed: Vec<&FieldChange> = differences.iter().filter(|change| change.class == Class::Pruned).collect();
+        let removed = differences.iter().filter(|change| change.class == Class::Pruned);
+        let removed: FieldSet = removed.map(|change| change.path.clone()).collect();
         let mut dropped = FieldSet::new();
         for entry in before.others.iter().filter(|entry| !removed.is_empty() && self.ends(entry)) {
             entry.fields.visit(&mut |path, _| {
-                if removed.iter().any(|change| change.path.is_prefix_of(path)) {
+                if removed.contains_at_or_above(path) {
                     dropped.insert(path);
                 }
             });

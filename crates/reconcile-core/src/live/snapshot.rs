@@ -113,7 +113,8 @@ impl Snapshot {
                 _ => {}
             }
         }
-        if found.len() == 1 { found.pop_first() } else { None }
+        // Somebody may have written the file: it becomes a part of a command.
+        if found.len() == 1 { found.pop_first().filter(|namespace| is_dns_label(namespace)) } else { None }
     }
 
     /// The captured CustomResourceDefinitions.

@@ -232,7 +232,7 @@ fn a_null_for_an_empty_struct_and_a_zero_that_is_gone_are_drift_without_the_serv
             assert_eq!(diff.changes(kind, name), paths, "{diff}");
         }
     };
-    let template = "{apiVersion: v1, kind: PodTemplate, metadata: {name: it}, template: {metadata: {labels: {a: b}}, spec: {affinity: EMPTY, securityContext: EMPTY, containers: [{name: a, image: b, securityContext: {runAsUser: 1, capabilities: EMPTY}, lifecycle: EMPTY, resources: EMPTY}]}}}";
+    let template = "{apiVersion: v1, kind: PodTemplate, metadata: {name: it}, template: {metadata: {labels: {a: b}}, spec: {affinity: EMPTY, securityContext: EMPTY, volumes: [{name: v, emptyDir: EMPTY}], containers: [{name: a, image: b, securityContext: {runAsUser: 1, capabilities: EMPTY}, lifecycle: EMPTY, resources: EMPTY}]}}}";
     ws.write("it.yaml", &template.replaced("EMPTY", "{}"));
     ws.reconcile(["apply", "-f", "."]).exits_with(0);
     ws.write("it.yaml", &template.replaced("EMPTY", "null"));

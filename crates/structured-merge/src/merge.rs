@@ -35,7 +35,7 @@ pub(crate) fn merge_to(values: Values, manifest: &Value, live: &Value, schema: T
             let mut merged: Map<String, Value> = others.map(|(name, there)| (name.clone(), there.clone())).collect();
             for (name, value) in wanted {
                 match found.get(name) {
-                    there if value.is_null() => nulled(values, &mut merged, name, there, schema),
+                    there if value.is_null() => nulled(values, &mut merged, name, there, wanted, schema),
                     Some(there) => {
                         let sibling = |name: &str| wanted.get(name).or_else(|| found.get(name));
                         let default = (values == Values::Served && may_be_defaulted(value))
@@ -97,10 +97,16 @@ pub(crate) fn is_one_value(value: &Value, schema: TypeRef<'_>) -> bool {
 }
 
 /// Merges a null into a field. The entries that other managers have in a map or a list stay.
-fn nulled(values: Values, map: &mut Map<String, Value>, name: &str, there: Option<&Value>, schema: TypeRef<'_>) {
+fn nulled(
+    values: Values,
+    map: &mut Map<String, Value>,
+    name: &str,
+    there: Option<&Value>,
+    wanted: &Map<String, Value>,
+    schema: TypeRef<'_>,
+) {
     let is_kept = values == Values::Sent || schema.stores_as_sent();
-    // Another empty struct comes back.
-    let goes = |there: &Value| schema::is_nothing(there) && (is_kept || !schema::is_empty_struct(there, name, schema));
+    let goes = |there: &Value| schema::is_nothing(there) && (is_kept || !comes_back(there, name, wanted, schema));
     match there {
         Some(there) if !(is_one_value(there, schema.field(name)) || goes(there)) => {
             map.insert(name.to_owned(), there.clone());
@@ -112,6 +118,14 @@ fn nulled(values: Values, map: &mut Map<String, Value>, name: &str, there: Optio
         Some(Value::Null) => drop(map.insert(name.to_owned(), Value::Null)),
         _ => emptied(map, name, schema),
     }
+}
+
+/// Returns true if the server puts such an empty struct back in place of a null: one that it always serves, or the source of a volume
+/// without another one (`SetDefaults_Volume`).
+fn comes_back(there: &Value, name: &str, wanted: &Map<String, Value>, schema: TypeRef<'_>) -> bool {
+    let is_volume = || name == "emptyDir" && schema.declares("projected");
+    let is_only_source = || wanted.iter().all(|(key, value)| key == "name" || value.is_null());
+    schema::is_empty_struct(there, name, schema) || is_volume() && is_only_source()
 }
 
 /// Merges a null into a field of a Go type: an entry of a map becomes empty, and any other field takes its default.

@@ -262,6 +262,8 @@ fn a_kustomization_or_a_chart_as_manifests_leads_to_its_tool() {
     assert_eq!(hint, "`-f overlays/prod/a.yaml` reads manifests");
     let [(message, _)] = &said(&ws, &["diff", "-k", "nowhere"])[..] else { panic!() };
     assert!(message.contains("must build at directory") && !message.contains("run.go"), "{message}");
+    let [(message, _)] = &said(&ws, &["diff", "-f", ""])[..] else { panic!() };
+    assert_eq!(message, "the name of a file is empty");
     ws.write("chart/kustomization.yaml", "helmCharts:\n- {name: web, releaseName: web}\n");
     let [(_, hint)] = &said(&ws, &["diff", "-k", "chart"])[..] else { panic!() };
     assert!(hint.contains("--enable-helm chart | kubectl reconcile diff -f -`"), "{hint}");

@@ -92,8 +92,7 @@ impl Inputs {
         let name = name_without_credentials(name);
         match content {
             Ok(bytes) => self.read.push(Input::new(name, bytes)),
-            Err(_) if name.is_empty() => self.diagnostics.push(Diagnostic::general("the name of a file is empty")),
-            Err(reason) => self.diagnostics.push(Diagnostic::of_file(&name, format!("cannot be read: {reason}"))),
+            Err(reason) => self.diagnostics.push(not_read(&name, &reason)),
         }
     }
 
@@ -229,8 +228,14 @@ fn leads_out(link: &Path, target: &Path, tree: &WorkTree) -> Diagnostic {
 }
 
 fn unreadable(path: &Path, error: &io::Error) -> Diagnostic {
-    let name = name_without_credentials(&path.to_string_lossy());
-    Diagnostic::of_file(&name, format!("cannot be read: {}", io_reason(error)))
+    not_read(&name_without_credentials(&path.to_string_lossy()), &io_reason(error))
+}
+
+fn not_read(name: &str, reason: &str) -> Diagnostic {
+    if name.is_empty() {
+        return Diagnostic::general("the name of a file is empty");
+    }
+    Diagnostic::of_file(name, format!("cannot be read: {reason}"))
 }
 
 /// Walks through a directory.

@@ -184,6 +184,8 @@ fn a_replacement_whose_wait_is_cut_short_says_what_is_left_and_the_next_run_crea
     let message = "it is still being deleted, and was not recreated because the run was interrupted: it waits for the finalizer `example.com/guard`";
     assert_eq!((&job["outcome"], &job["error"]["message"]), (&json!("failed"), &json!(message)), "{run}");
     assert!(run.stdout.contains(message) && run.stdout.contains("run again with the same manifests"), "{run}");
+    // The deletion has begun.
+    assert!(run.stdout.contains("interrupted: nothing was completed\n"), "{run}");
     assert!(ws.find("Job", "migrate").is_some(), "the server deletes it once the finalizer lets it");
 
     release(&ws);

@@ -83,7 +83,7 @@ fn one_left(object: &ObjectReport, view: &View) -> Styled {
     let Some(Label { word, role: Role::Error }) = object.run.outcome.and_then(outcome_label) else { return text };
     text.append(line(object, word, Role::Error, cause(object)));
     let mut sheet = Sheet::new(view);
-    sheet.hints(&object.messages.hint, MARGIN.len());
+    sheet.hints(hint(object), MARGIN.len());
     if object.diff.action != Action::Unknown {
         match repeated_error(object) {
             Some(error) => sheet.hints(&error.hint, MARGIN.len()),
@@ -103,6 +103,12 @@ fn one_left(object: &ObjectReport, view: &View) -> Styled {
 fn repeated_error(object: &ObjectReport) -> Option<&Diagnostic> {
     let reason = object.messages.reason.as_deref()?;
     object.messages.error.as_deref().filter(|error| error.details.is_empty() && error.message.starts_with(reason))
+}
+
+/// The hint about an object, unless it is the error itself, as that of an object which is protected against replacement.
+fn hint(object: &ObjectReport) -> Option<&String> {
+    let is_error = |hint: &&String| object.messages.error.as_ref().is_some_and(|error| error.message == **hint);
+    object.messages.hint.as_ref().filter(|hint| !is_error(hint))
 }
 
 /// The words, the reason, the hint and the warnings about an object that was not changed.
@@ -125,11 +131,11 @@ fn said(object: &ObjectReport) -> Option<Said> {
         return said(": the user needs more permissions".to_owned(), None);
     }
     match object.messages.error.as_ref().filter(|_| object.diff.action != Action::Unknown) {
-        None => said(cause(object), object.messages.hint.clone()),
-        Some(error) if repeated_error(object).is_some() && object.messages.hint.is_none() => {
+        None => said(cause(object), hint(object).cloned()),
+        Some(error) if repeated_error(object).is_some() && hint(object).is_none() => {
             said(cause(object), error.hint.clone())
         }
-        Some(error) if error.details.is_empty() && object.messages.hint.is_none() => {
+        Some(error) if error.details.is_empty() && hint(object).is_none() => {
             said(format!("{}: {}", cause(object), coded(error)), error.hint.clone())
         }
         Some(_) => None,

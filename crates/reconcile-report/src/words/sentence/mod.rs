@@ -7,6 +7,8 @@ pub(crate) mod wrapped;
 
 use std::collections::BTreeMap;
 
+use reconcile_core::compare::Action;
+use reconcile_core::diagnostic::Code;
 use reconcile_core::live::readiness::ReadinessState;
 use reconcile_core::pass::Outcome;
 
@@ -165,8 +167,19 @@ pub(crate) fn done(report: &Report) -> String {
     ]);
     match sentence.as_str() {
         "" if report.objects.is_empty() => "nothing to do".to_owned(),
+        "" if report.objects.iter().any(is_being_deleted) => "nothing was completed".to_owned(),
         "" => "nothing was applied".to_owned(),
         _ => sentence,
+    }
+}
+
+/// Returns true if the run deleted the object, also in order to replace it, and it was not gone in time.
+fn is_being_deleted(object: &ObjectReport) -> bool {
+    let is_held = || object.messages.error.as_ref().is_some_and(|error| error.code == Code::Terminating);
+    match object.run.outcome {
+        Some(Outcome::Terminating) => true,
+        Some(Outcome::Failed) => object.diff.action == Action::Replace && is_held(),
+        _ => false,
     }
 }
 

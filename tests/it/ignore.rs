@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use crate::control_plane::{Fault, Proxy, Replaced, Run, Workspace};
+use crate::control_plane::{ANY_FIELDS, Fault, Proxy, Replaced, Run, Workspace};
 use crate::manifests::WEB;
 
 /// The Deployment `web` with an annotation that ignores fields, and one that people change.
@@ -491,6 +491,32 @@ required: [mode]";
     let apply = ws.reconcile(["apply", "-f", "pool"]).exits_with(0);
     assert_eq!(apply.writes(), 0, "{apply}");
     assert_eq!(spec(), json!({"size": 8, "mode": "slow", "members": members}));
+}
+
+/// We own an entry of a map as such, and an apply without it would remove it with all that others own in it.
+#[test]
+fn an_entry_of_a_map_stays_in_which_everything_is_ignored() {
+    let ws = Workspace::new();
+    let groups = "{type: object, additionalProperties: {type: object, properties: {count: {type: integer}}}}";
+    let free = format!("{{type: object, {ANY_FIELDS}}}");
+    ws.define("Armada", &format!("\nproperties: {{size: {{type: integer}}, groups: {groups}, free: {free}}}"));
+    let group = ws.fill_in("$NS.example.com");
+    let armada = format!(
+        "{{apiVersion: {group}/v1, kind: Armada, metadata: {{name: main, annotations: {{kubectl-reconcile/ignore: 'spec.groups.a.count,spec.free.b.c'}}}}, spec: {{size: 1, groups: {{a: {{count: 1}}}}, free: {{b: {{c: [1]}}}}}}}}"
+    );
+    ws.write("armada.yaml", &armada);
+    ws.reconcile(["apply", "-f", "armada.yaml"]).exits_with(0);
+    let name = format!("armadas.{group}/main");
+    let theirs = json!({"groups": {"a": {"count": 5}}, "free": {"b": {"c": [1, 2]}}});
+    ws.patch_as("operator", &name, &json!({ "spec": theirs }));
+    ws.patch_as("kubectl-edit", &name, &json!({"spec": {"size": 9}}));
+    let diff = ws.reconcile(["diff", "-f", "armada.yaml"]).exits_with(1);
+    assert_eq!(diff.changes("Armada", "main"), ["changedByOther spec.size"], "{diff}");
+    ws.reconcile(["apply", "-f", "armada.yaml"]).exits_with(0);
+    let mut expected = theirs;
+    expected["size"] = 1.into();
+    assert_eq!(ws.get(&format!("Armada.{group}"), "main")["spec"], expected);
+    ws.reconcile(["diff", "-f", "armada.yaml"]).exits_with(0);
 }
 
 #[test]

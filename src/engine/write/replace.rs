@@ -3,6 +3,7 @@
 //! ```text
 //! trial (dry-run creation of what exists) ─▶ delete (uid, resourceVersion) ─▶ gone ─▶ POST ─failed─▶ put back
 //! ```
+//! A quota counts a deleted object until a controller has counted again: what it refuses meanwhile is tried again.
 
 use std::collections::HashMap;
 use std::future::pending;
@@ -15,17 +16,22 @@ use reconcile_core::live::LiveState;
 use serde_json::Value;
 use structured_merge::{ObjectKey, ObjectMeta as _, Quantity, without_system_fields};
 use tokio::sync::watch;
-use tokio::time::sleep_until;
+use tokio::time::{sleep, sleep_until};
 
 use super::create::Creation;
 use super::delete::{Deleted, Deletion, DeletionDeadline, delete, wait_until_gone};
 use super::{Writer, Written, recorded_owners};
 use crate::client::{RequestError, Retry, StatusError, WriteRequest};
+use crate::engine::backoff::Backoff;
 use crate::live::answer::Asked;
 use crate::live::fetch::find;
 
 /// The time for which an interrupted run still waits for finalizers, so that the deleted object can be recreated.
 pub const GRACE: Duration = Duration::from_secs(10);
+
+/// The time in which a quota is expected to no longer count a deleted object: its controller sees the deletion at once
+/// (kube-controller-manager, `pkg/controller/resourcequota`).
+const RECOUNT: Duration = Duration::from_secs(10);
 
 impl Writer<'_> {
     /// Replaces the object. Nothing is deleted before the server has accepted the new object in a dry run.
@@ -121,7 +127,14 @@ impl Writer<'_> {
     }
 
     async fn create_again(&self, former: &Value) -> Written {
-        let (error, is_known) = match self.create_new().await {
+        let mut quota = QuotaWait::new();
+        let created = loop {
+            match self.create_new().await {
+                Creation::Refused(error) if quota.counts_again(&error, self.replacements).await => {}
+                created => break created,
+            }
+        };
+        let (error, is_known) = match created {
             Creation::Done(warning) => return Written::Replaced.noting(warning),
             Creation::Taken => return self.taken().await,
             Creation::Refused(error) => (error, true),
@@ -165,7 +178,13 @@ impl Writer<'_> {
         if has_finished(former) {
             return Ok(false);
         }
-        let reply = self.send(self.creation(&without_system_fields(former)).write(Retry::Never)).await;
+        let mut quota = QuotaWait::new();
+        let reply = loop {
+            match self.send(self.creation(&without_system_fields(former)).write(Retry::Never)).await {
+                Err(error) if quota.counts_again(&error, self.replacements).await => {}
+                reply => break reply,
+            }
+        };
         let created: Value = match reply {
             Ok(reply) => Asked::key(&self.target.key).read(self.cluster, reply.body())?,
             Err(error) => match find(self.cluster, self.resource, &self.target.key).await {
@@ -178,6 +197,31 @@ impl Writer<'_> {
         // The object exists. Restoring the owners of its fields is worth an attempt, but not an error.
         let _ = self.record_owners(recorded_owners(former), &version).await;
         Ok(true)
+    }
+}
+
+/// The wait for a quota that still counts a deleted object.
+struct QuotaWait {
+    began: Instant,
+    backoff: Backoff,
+}
+
+impl QuotaWait {
+    fn new() -> Self {
+        let backoff = Backoff::new(Duration::from_millis(250), Duration::from_secs(1));
+        Self { began: Instant::now(), backoff }
+    }
+
+    /// Waits a moment. Returns false if the creation was refused for another reason, or if the wait is over.
+    async fn counts_again(&mut self, error: &RequestError, replacements: &Replacements) -> bool {
+        let is_full = error.status().is_some_and(|status| may_fit(&status.message));
+        if !is_full || self.began.elapsed() >= RECOUNT {
+            return false;
+        }
+        tokio::select! {
+            () = sleep(self.backoff.pause()) => true,
+            () = replacements.grace_over() => false,
+        }
     }
 }
 

@@ -165,6 +165,37 @@ fn when_the_former_object_can_not_be_put_back_either_the_run_says_so_and_the_nex
     assert_eq!(apply.each("outcome"), ["Job migrate: created"]);
 }
 
+/// No controller counts here: the quota is counted again by hand, as late as a slow controller does.
+#[test]
+fn a_quota_that_still_counts_the_deleted_object_is_waited_for() {
+    let ws = with_job();
+    ws.write(
+        "quota.yaml",
+        "{apiVersion: v1, kind: ResourceQuota, metadata: {name: few}, spec: {hard: {count/jobs.batch: '1'}}}",
+    );
+    ws.reconcile(["apply", "-f", "quota.yaml"]).exits_with(0);
+    let counted = |ws: &Workspace, used: &str| {
+        let hard = json!({"count/jobs.batch": "1"});
+        let status = json!({"status": {"hard": hard, "used": {"count/jobs.batch": used}}}).to_string();
+        ws.kubectl(["patch", "quota/few", "--subresource=status", "--type=merge", "-p", &status]).exits_with(0);
+    };
+    counted(&ws, "1");
+    wait_until("the quota is full", || {
+        let job = JOB.replaced("name: migrate", "name: another");
+        ws.stdin(&job).kubectl(["create", "--dry-run=server", "-f", "-"]).stderr.contains("exceeded quota")
+    });
+    let other = ws.clone();
+    let recount = thread::spawn(move || {
+        wait_until("the Job is gone", || other.find("Job", "migrate").is_none());
+        thread::sleep(Duration::from_secs(1));
+        counted(&other, "0");
+    });
+    let apply = ws.reconcile(["apply", "-f", "job.yaml", "--replace=immutable"]).exits_with(0);
+    recount.join().unwrap();
+    assert_eq!(apply.each("outcome"), ["Job migrate: replaced"]);
+    assert_eq!(image(&ws), "shop/migrate:2");
+}
+
 #[test]
 fn answers_that_get_lost_are_no_failures() {
     for (method, fault) in [

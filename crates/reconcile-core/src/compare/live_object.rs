@@ -114,7 +114,7 @@ impl LiveObject {
         let left_out = left_out.union(&values.unchanged);
         let bare = without_fields(manifest, &left_out, schema);
         let settled = settled(context, live, &bare);
-        let mut kept = fields_to_keep(&settled, &left_out);
+        let mut kept = fields_to_keep(&settled, &left_out, &live.object);
         // What is left stays ours, too, where others own it as well.
         let copy = last_applied_copy();
         kept = kept.union(&live.owners.our_fields().filter(|path| fields.contains_at_or_above(path) && *path != copy));
@@ -295,12 +295,17 @@ fn settled<'l>(context: CompareContext<'_>, live: &'l ManagedObject, bare: &Valu
     settled.map_or(Cow::Borrowed(before), Cow::Owned)
 }
 
-/// The ignored fields that an apply would remove or reset if it left them out: those that only we own.
-fn fields_to_keep(settled: &Ownership, ignored: &FieldSet) -> FieldSet {
+/// The fields that an apply would remove or reset if it left them out: those that only we own, of the ignored ones and of the maps around
+/// them. An entry of a map that we own goes with all that others own in it (structured-merge-diff `merge/update.go`, `prune`), so it is
+/// sent as an empty one where everything in it is ignored.
+fn fields_to_keep(settled: &Ownership, ignored: &FieldSet, live: &Value) -> FieldSet {
     let others = settled.fields_of_others();
     // The last-applied annotation of client-side apply is removed together with its owner.
     let copy = last_applied_copy();
-    settled.our_fields().filter(|path| ignored.contains_at_or_above(path) && !others.contains(path) && *path != copy)
+    let is_around =
+        |path: &FieldPath| ignored.contains_at_or_below(path) && path.value_in(live).is_some_and(Value::is_object);
+    let would_go = |path: &FieldPath| ignored.contains_at_or_above(path) || is_around(path);
+    settled.our_fields().filter(|path| would_go(path) && !others.contains(path) && *path != copy)
 }
 
 /// Sorts the items of a list with keys as the live object has them; those that it lacks come last.

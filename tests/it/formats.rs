@@ -80,6 +80,18 @@ fn several_formats_are_written_at_once_whole_or_not_at_all() {
 }
 
 #[test]
+fn a_mistake_in_a_manifest_is_an_error_of_the_test_report_of_apply_too() {
+    let ws = Workspace::new();
+    ws.write("it.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: it}}");
+    ws.reconcile(["apply", "-f", "it.yaml"]).exits_with(0);
+    ws.write("it.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: it}, spec: {}}");
+    for command in ["diff", "apply"] {
+        let run = ws.reconcile([command, "-f", "it.yaml", "-o", "junit"]).exits_with(4);
+        assert!(run.stdout.contains(r#"skipped="0" failures="0" errors="1""#), "{run}");
+    }
+}
+
+#[test]
 fn paths_are_shown_from_the_root_of_the_repository() {
     let ws = shop();
     let deploy = ws.folder();

@@ -93,7 +93,10 @@ fn status(report: &Report, object: &ObjectReport, found: &[Finding<'_>], view: &
             return left;
         }
         None => return TestCaseStatus::success(),
-        Some(_) if object.run.outcome == Some(Outcome::Skipped) => TestCaseStatus::skipped(),
+        // Skipped because of others, not because of its own mistake.
+        Some(_) if object.run.outcome == Some(Outcome::Skipped) && object.messages.error.is_none() => {
+            TestCaseStatus::skipped()
+        }
         Some(kind) => TestCaseStatus::non_success(kind),
     };
     let foremost = found.iter().rev().max_by_key(|one| one.level);

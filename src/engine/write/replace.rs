@@ -149,10 +149,10 @@ impl Writer<'_> {
         let fate = match self.put_back(former).await {
             Ok(true) => "the former object was put back".to_owned(),
             Ok(false) => "the former object had finished and is not put back, as it would run again".to_owned(),
-            Err(error) => {
-                let diagnostic = self.failure(&error, Some(former));
-                format!("the former object could not be put back either: {}", diagnostic.message)
-            }
+            Err(error) => match self.failure(&error, Some(former)).message {
+                same if same == diagnostic.message => "and the former object could not be put back either".to_owned(),
+                other => format!("the former object could not be put back either: {other}"),
+            },
         };
         let message = format!("it was deleted and could not be recreated, {fate}: {}", diagnostic.message);
         // The message includes all details.

@@ -119,7 +119,9 @@ impl Planned {
         };
         let holder = shard.map(|shard| shard.holding(&planned.parent.set.parent));
         planned.pruned_by = holder.filter(|holder| Some(*holder) != *shard);
-        planned.plan_search(discovery);
+        let mut joining = Inventory::default();
+        desired.manifests.iter().for_each(|manifest| joining.add(&key_of(manifest, discovery, namespaces)));
+        planned.plan_search(discovery, &joining);
         if planned.pruned_by.is_some() {
             planned.leave_members_alone();
         }
@@ -139,24 +141,27 @@ impl Planned {
     }
 
     /// Plans the search: the kinds and namespaces that the parent lists. All kinds everywhere are searched if the parent has no list, if
-    /// there is no parent (a deleted one leaves its members their labels), and with `--applyset-recover`.
-    fn plan_search(&mut self, discovery: &Discovery) {
+    /// there is no parent (a deleted one leaves its members their labels), and with `--applyset-recover`. `joining` are the kinds and
+    /// namespaces of the manifests' objects.
+    fn plan_search(&mut self, discovery: &Discovery, joining: &Inventory) {
         let mut likely = self.coverage.mentioned.namespaces.clone();
         let mut is_known = false;
         if let Some(state) = self.parent.state.clone() {
             likely.extend(state.namespaces.iter().cloned());
             is_known = state.listed != ListedKinds::Unknown;
-            self.plan_listed(discovery, &state);
+            self.plan_listed(discovery, &state, joining);
         }
         if self.recovers || !is_known {
             self.crawl(discovery, likely);
         }
     }
 
-    fn plan_listed(&mut self, discovery: &Discovery, state: &ParentState) {
+    fn plan_listed(&mut self, discovery: &Discovery, state: &ParentState, joining: &Inventory) {
         let Coverage { listed, mentioned } = &mut self.coverage;
         listed.namespaces = state.trusted_namespaces(mentioned);
-        let scope = Scope::Namespaces(state.namespaces.iter().cloned().collect());
+        // What this run adds to the list, the next one searches: what has the label there already is shown now. A kind that moved to
+        // another group has the same objects in both.
+        let scope = Scope::Namespaces(state.namespaces.union(&joining.namespaces).cloned().collect());
         let kinds: BTreeSet<GroupKind> = match &state.listed {
             ListedKinds::Unknown => return,
             ListedKinds::Kinds(kinds) => kinds.clone(),
@@ -164,9 +169,9 @@ impl Planned {
                 resources.iter().map(|resource| kind_of(discovery, resource)).collect()
             }
         };
-        for kind in kinds {
-            let counts = state.trusts_kind(&kind, mentioned);
-            match discovery.resolve_kind(&kind) {
+        for kind in &kinds {
+            let counts = state.trusts_kind(kind, mentioned);
+            match discovery.resolve_kind(kind) {
                 // A kind that only the manifests define has no objects yet.
                 Resolution::Known(resource) if resource.pending => {}
                 Resolution::Known(resource) => {
@@ -189,18 +194,20 @@ impl Planned {
                     self.unseen.push((kind.clone(), None));
                 }
                 Resolution::Unknown => {
-                    self.unknown.push(kind);
+                    self.unknown.push(kind.clone());
                     continue;
                 }
             }
             if counts {
-                listed.kinds.insert(kind);
+                listed.kinds.insert(kind.clone());
             }
         }
-        // A kind that moved to another group has the same objects in both. They are searched for in the new one.
-        let moved = self.coverage.mentioned.kinds.iter().filter(|kind| self.coverage.has_moved(kind));
-        let resources = moved.filter_map(|kind| served(discovery, kind)).cloned();
-        self.searches.extend(resources.map(|resource| MemberSearch { resource, scope: scope.clone() }));
+        let is_new = |kind: &&GroupKind| {
+            !kinds.contains(*kind) && (joining.kinds.contains(*kind) || self.coverage.has_moved(kind))
+        };
+        let new = self.coverage.mentioned.kinds.iter().filter(is_new);
+        let new = new.filter_map(|kind| served(discovery, kind)).cloned();
+        self.searches.extend(new.map(|resource| MemberSearch { resource, scope: scope.clone() }));
     }
 
     /// Plans a search of all kinds everywhere, or in these namespaces if the user may not list all.

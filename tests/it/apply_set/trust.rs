@@ -284,3 +284,36 @@ fn a_namespace_of_the_set_stays_with_what_others_put_in_it_under_the_label() {
     assert_eq!(apply.object("ConfigMap", "ours")["outcome"], "deleted");
     is_alive(&ws, &ws.fill_in("$NS-data"));
 }
+
+/// A ServiceAccount of this name in this namespace; with a label if it is to be a member.
+fn robot(ws: &Workspace, namespace: &str, name: &str, id: Option<&Value>) -> String {
+    let labels = id.map(|id| format!(", labels: {{{PART_OF}: {id}}}")).unwrap_or_default();
+    ws.fill_in(&format!(
+        "{{apiVersion: v1, kind: ServiceAccount, metadata: {{name: {name}, namespace: {namespace}{labels}}}}}"
+    ))
+}
+
+#[test]
+fn a_member_where_the_set_grows_to_is_shown_before_it_is_deleted() {
+    let ws = applied();
+    let id = label(&ws.get("ConfigMap", "a")).clone();
+    ws.apply_as("gitops", "{apiVersion: v1, kind: Namespace, metadata: {name: $NS-second}}");
+    ws.apply_as("gitops", "{apiVersion: v1, kind: Namespace, metadata: {name: $NS-third}}");
+    // Copies of members: of a kind that the list does not have yet, and in a namespace that it does not have yet.
+    for (namespace, kind) in [("$NS", "ServiceAccount"), ("$NS-second", "ConfigMap"), ("$NS-third", "ServiceAccount")] {
+        let copy = robot(&ws, namespace, "copy", Some(&id)).replace("ServiceAccount", kind);
+        ws.stdin(&copy).kubectl(["create", "-f", "-"]).exits_with(0);
+    }
+    ws.write("grown.yaml", &robot(&ws, "$NS-second", "robot", None));
+    for command in ["diff", "apply"] {
+        let run = run(&ws, command).exits_with(i32::from(command == "diff"));
+        for kind in ["ServiceAccount", "ConfigMap"] {
+            is_kept(&run, kind, "copy", "the apply set's parent does not list it yet");
+        }
+        assert_eq!(run.each("action").iter().filter(|action| action.contains(" copy: ")).count(), 2, "{run}");
+    }
+    lists(&ws, "ConfigMap,ServiceAccount", &ws.fill_in("$NS-second"));
+    for kind in ["ServiceAccount", "ConfigMap"] {
+        assert_eq!(run(&ws, "diff").exits_with(1).object(kind, "copy")["action"], "delete");
+    }
+}

@@ -5,7 +5,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::control_plane::{Fault, Proxy, Run, Workspace, base64};
+use crate::control_plane::{Fault, Proxy, Run, Workspace, base64, definition_with_status};
 
 /// A kind that carries objects, as `ManifestWork`, `Template` and Crossplane's `Object` do.
 const PARCEL: &str = "
@@ -159,6 +159,52 @@ fn refusals_that_quote_a_secret_inside_of_an_object_are_not_repeated() {
     wrong["spec"]["keyed"][0]["object"] = json!([inner]);
     write(&ws, &[wrong]);
     show_in_every_way(&ws).exits_with(4);
+}
+
+/// A kind with `stringData` in it, of which the server demands that its values are letters.
+const DRAWER: &str = "
+properties:
+  stringData: {type: object, additionalProperties: {type: string, pattern: '^([a-z ]+|my\\s.*)$'}}
+";
+
+#[test]
+fn texts_that_spell_a_value_otherwise_are_not_repeated() {
+    let ws = Workspace::new();
+    ws.stdin(&definition_with_status("Drawer", DRAWER)).kubectl(["create", "-f", "-"]).exits_with(0);
+    ws.wait_for_types();
+    let drawer = |value: &str| {
+        let object = json!({"apiVersion": ws.fill_in("$NS.example.com/v1"), "kind": "Drawer", "metadata": {"name": "it"},
+                            "spec": {"stringData": {"password": value}}});
+        write(&ws, &[object]);
+    };
+    // The server escapes these in its messages as Go does.
+    for hidden in ["\u{a0}", "\u{7f}", "\u{1}", "\u{200b}", "\u{202e}", "&"] {
+        ws.secret("spelt-otherwise");
+        drawer(&format!("no{hidden}spelt-otherwise"));
+        let run = show_in_every_way(&ws).exits_with(4);
+        assert_eq!(run.object("Drawer", "it")["error"]["reason"], "Invalid", "{run}");
+    }
+    // What shows a status collapses white space and cuts long texts off.
+    let long = format!("my {}", "cut-off-behind-its-beginning-".repeat(20));
+    for value in ["my  collapsed-value", "my\tcollapsed-value", &long] {
+        ws.secret("collapsed-value");
+        ws.secret("cut-off-behind-its-beginning");
+        drawer(value);
+        ws.reconcile(["apply", "-f", "it.yaml"]).exits_with(0);
+        let message = format!("cannot log in with {value}");
+        let condition = json!({"type": "Ready", "status": "False", "reason": "Login", "message": message});
+        let patch = json!({"status": {"conditions": [condition]}}).to_string();
+        let name = ws.fill_in("drawers.$NS.example.com");
+        ws.kubectl(["patch", &name, "it", "--type=merge", "--subresource=status", "-p", &patch]).exits_with(0);
+        show_in_every_way(&ws).exits_with(0);
+        let blame = ws.reconcile(["blame", "-f", "it.yaml", "--status"]).exits_with(0);
+        assert!(blame.stdout.contains("reason: Login"), "{blame}");
+        let snapshot = fs::read_to_string(ws.folder().join("live.yaml")).unwrap();
+        assert!(snapshot.contains("reason: Login") && snapshot.contains("redacted"), "{snapshot}");
+        for part in ["collapsed-value", "cut-off-behind"] {
+            assert!(!snapshot.contains(part), "{snapshot}");
+        }
+    }
 }
 
 #[test]

@@ -3,6 +3,7 @@
 
 mod certificate;
 mod definition;
+mod escapes;
 pub mod generated;
 mod grant_coverage;
 mod keep;
@@ -23,7 +24,7 @@ pub use names::{DNS_LABEL, indefinite, usual_plural, usual_plurals};
 pub use permission::{Grant, Grants, Permission, RBAC, granting, grants, is_rbac_resource};
 pub use projection::{InParts, Parts, Projection, memory_of};
 pub(crate) use repeated::SecretValues;
-pub use repeated::repeats;
+pub(crate) use secrecy::inner_values;
 pub use secrecy::{
     OPEN_FIELDS, embeds_secrets, holds_secrets, is_custom, is_embedded_secret, is_nearly_secret, is_secret_part,
     is_secret_text, is_string_data, may_be_secret, may_quote_secret,

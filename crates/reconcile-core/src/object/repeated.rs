@@ -1,52 +1,79 @@
-//! Texts that repeat values of Secrets: as plain text, in base64 or escaped.
+//! Texts that repeat values of Secrets: as plain text, in base64 or escaped, also if they were cut off.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
+use super::escapes::unescaped;
+
 /// Minimum length of the parts of a value that are searched for in a text, in characters.
 const SHORTEST: usize = 4;
-/// Length of the beginning of a part that is searched for in many texts, in bytes: a text with so much of it repeats it.
+/// Length of the beginning of a part that is searched for, in bytes: a text with so much of it repeats it.
 const LONGEST: usize = 64;
+/// Length of the beginning of a part in which that many bytes are, also if all of it is escaped, in bytes.
+const ESCAPED: usize = 1024;
+/// Minimum length of the beginning of a part at the end of a text that was cut off, in bytes.
+const SHORTEST_END: usize = 8;
+/// Length of the shortest text that somebody may have cut off without a sign of it, in bytes. The API server does so with long warnings.
+const SHORTEST_CUT: usize = 200;
 
-/// Returns true if a text holds a value, or a line of it, as plain text, in base64 or escaped.
-pub fn repeats(text: &str, value: &Value) -> bool {
-    let mut repeats = false;
-    each_part(value, &mut |part| repeats = repeats || text.contains(part));
-    repeats
-}
-
-/// The values of a Secret, to be searched for in many texts.
+/// The values of Secrets, to be searched for in texts.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SecretValues {
-    /// The parts of the values, sorted. None begins with another one.
+    /// The parts of the values, on one line each, as they are and without escapes; sorted. None begins with another one.
     parts: Vec<String>,
 }
 
 impl SecretValues {
-    /// Takes the values apart.
-    pub fn of<'v>(values: impl IntoIterator<Item = &'v Value>) -> Self {
+    /// Takes the values apart that a function visits.
+    pub fn of(visit: impl FnOnce(&mut dyn FnMut(&Value))) -> Self {
         let mut parts = Vec::new();
-        for value in values {
+        visit(&mut |value| {
             each_part(value, &mut |part| {
-                parts.push(part.get(..part.floor_char_boundary(LONGEST)).unwrap_or(part).to_owned());
+                let part = beginning(part, ESCAPED);
+                let both = [on_one_line(part), on_one_line(&unescaped(part))];
+                let long = both.iter().filter(|part| part.chars().count() >= SHORTEST);
+                parts.extend(long.map(|part| beginning(part, LONGEST).to_owned()));
             });
-        }
+        });
         parts.sort_unstable();
         // A text with the longer one has the shorter one.
         parts.dedup_by(|part, shorter| part.starts_with(shorter.as_str()));
         Self { parts }
     }
 
-    /// Returns true if a text holds one of the values.
+    /// Returns true if a text holds one of the values, or at its end the beginning of one.
     pub fn are_in(&self, text: &str) -> bool {
+        !self.parts.is_empty()
+            && [on_one_line(text), on_one_line(&unescaped(text))].iter().any(|line| self.in_line(line))
+    }
+
+    fn in_line(&self, line: &str) -> bool {
         let begins = |rest: &[u8]| {
             // If a part is the beginning of the rest, no other one is between the two: it would begin with that part.
             let after = self.parts.partition_point(|part| part.as_bytes() <= rest);
             let nearest = after.checked_sub(1).and_then(|at| self.parts.get(at));
             nearest.is_some_and(|part| rest.starts_with(part.as_bytes()))
         };
-        !self.parts.is_empty() && (0..text.len()).filter_map(|at| text.as_bytes().get(at..)).any(begins)
+        (0..line.len()).filter_map(|at| line.as_bytes().get(at..)).any(begins) || self.are_cut_off_in(line)
+    }
+
+    /// Returns true if the beginning of a part is where a text was cut off.
+    fn are_cut_off_in(&self, line: &str) -> bool {
+        let begins_a_part = |end: &[u8]| {
+            let at = self.parts.partition_point(|part| part.as_bytes() < end);
+            self.parts.get(at).is_some_and(|part| part.as_bytes().starts_with(end))
+        };
+        let ends_with_part = |text: &str| {
+            let ends = SHORTEST_END..=text.len().min(LONGEST);
+            ends.filter_map(|length| text.as_bytes().get(text.len().checked_sub(length)?..)).any(begins_a_part)
+        };
+        let line = line.replace("...", "…");
+        let is_cut = line.contains('…') || line.len() >= SHORTEST_CUT;
+        // A text may be cut off in an escape.
+        let before_escape =
+            |text: &str| text.rsplit_once(['\\', '%', '&']).is_some_and(|(before, _)| ends_with_part(before));
+        is_cut && line.split('…').any(|text| ends_with_part(text) || before_escape(text))
     }
 }
 
@@ -69,12 +96,21 @@ fn each_part(value: &Value, each: &mut dyn FnMut(&str)) {
 
 fn each_part_of_text(value: &str, each: &mut dyn FnMut(&str)) {
     let value = value.trim();
-    let escaped = Value::from(value).to_string();
+    value.lines().for_each(&mut *each);
+    each(value);
     // The last group of base64 depends on what follows.
-    let groups = STANDARD.encode(value.as_bytes().as_chunks::<3>().0.as_flattened());
-    let lines = value.lines().map(str::trim);
-    let parts = lines.chain([escaped.trim_matches('"'), &groups]).filter(|part| part.chars().count() >= SHORTEST);
-    parts.for_each(each);
+    let groups = beginning(value, ESCAPED).as_bytes().as_chunks::<3>().0.as_flattened();
+    each(&STANDARD.encode(groups));
+}
+
+/// The first bytes of a text.
+fn beginning(text: &str, bytes: usize) -> &str {
+    text.get(..text.floor_char_boundary(bytes)).unwrap_or(text)
+}
+
+/// A text with one blank for each run of white space, as texts are shown.
+fn on_one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]
@@ -91,7 +127,7 @@ mod tests {
             json!("tab\there"),
             json!("größer"),
         ];
-        let all = SecretValues::of(&values);
+        let all = SecretValues::of(|each| values.iter().for_each(each));
         for (text, expected) in [
             ("", false),
             ("uses hunter2", true),
@@ -109,14 +145,47 @@ mod tests {
             ("aHVudGVy", true),
         ] {
             assert_eq!(all.are_in(text), expected, "{text}");
-            assert_eq!(values.iter().any(|value| repeats(text, value)), expected, "{text}");
         }
         assert!(!SecretValues::default().are_in("anything"));
     }
 
+    fn of(value: &Value) -> SecretValues {
+        SecretValues::of(|each| each(value))
+    }
+
     #[test]
     fn a_long_beginning_of_a_value_repeats_it() {
-        let all = SecretValues::of([&json!("ö".repeat(1000))]);
+        let all = of(&json!("ö".repeat(1000)));
         assert!(all.are_in(&"ö".repeat(32)) && !all.are_in(&"ö".repeat(31)));
+    }
+
+    #[test]
+    fn a_value_is_found_however_it_is_escaped_or_laid_out() {
+        for (value, text) in [
+            ("my&pass<word>", r#"cannot be {"pw":"my\u0026pass\u003cword\u003e"}"#),
+            ("my\u{a0}CANARY", "cannot be `my\\u00a0CANARY`"),
+            ("my  pass\tword", "cannot log in with my pass word"),
+            ("a&b'c", "a&amp;b&#39;c"),
+            ("p@ss word", "GET /?pw=p%40ss%20word"),
+            ("\\d+ 100%25", "it is \\\\d+ 100%25"),
+            ("x\ny\nz-1", "x y z-1"),
+        ] {
+            assert!(of(&json!(value)).are_in(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_beginning_of_a_value_is_found_where_a_text_was_cut_off() {
+        let all = of(&json!("postgres://user:hunter2@db"));
+        for (text, expected) in [
+            ("cannot reach postgres://user:hunt…".to_owned(), true),
+            ("cannot reach \"postgres://user:hunt...\" today".to_owned(), true),
+            (format!("{} postgres://user", "x".repeat(200)), true),
+            ("cannot reach postgres://\\u00…".to_owned(), true),
+            ("cannot reach postgres".to_owned(), false),
+            ("cannot reach postg…".to_owned(), false),
+        ] {
+            assert_eq!(all.are_in(&text), expected, "{text}");
+        }
     }
 }

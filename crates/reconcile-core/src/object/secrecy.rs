@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use strsim::levenshtein;
 use structured_merge::GroupVersionKind;
 
-use super::repeated::repeats;
+use super::repeated::SecretValues;
 
 /// The field of a Secret that holds plain text, which no other built-in kind has.
 const STRING_DATA: &str = "stringData";
@@ -153,12 +153,13 @@ fn mentions_secret(text: &str) -> bool {
 /// Returns true if a text about an object must not be repeated: any text about a Secret, and a text that repeats a value of a Secret
 /// inside of another object.
 pub fn may_quote_secret(gvk: &GroupVersionKind, objects: &[&Value], text: &str) -> bool {
-    let quotes = |object: &&Value| {
-        let mut quotes = false;
-        each_value(object, is_custom(&gvk.group), TEXTS, &mut |value| quotes |= repeats(text, value));
-        quotes
-    };
-    objects.iter().any(|object| holds_secrets(gvk, object)) || objects.iter().any(quotes)
+    objects.iter().any(|object| holds_secrets(gvk, object))
+        || inner_values(is_custom(&gvk.group), objects.iter().copied()).are_in(text)
+}
+
+/// The secret values in objects of another kind. `has_string_data` is true if everything below `stringData` counts as secret as well.
+pub(crate) fn inner_values<'v>(has_string_data: bool, objects: impl IntoIterator<Item = &'v Value>) -> SecretValues {
+    SecretValues::of(|each| objects.into_iter().for_each(|object| each_value(object, has_string_data, TEXTS, each)))
 }
 
 #[cfg(test)]

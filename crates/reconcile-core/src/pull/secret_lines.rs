@@ -34,7 +34,7 @@ pub fn secret_lines(text: &str) -> BTreeSet<usize> {
 }
 
 /// The numbers of the lines, from 0, of a file of a kustomization that may show values of Secrets: those of documents with Secrets and of
-/// `secretGenerator`, and all if a patch in it is one of a Secret.
+/// `secretGenerator`, and all if a patch in it is one of a Secret, or may be.
 pub fn secret_lines_of_kustomization(text: &str) -> BTreeSet<usize> {
     let mut secret = secret_lines(text);
     let lines: Vec<&str> = text.lines().collect();
@@ -42,7 +42,8 @@ pub fn secret_lines_of_kustomization(text: &str) -> BTreeSet<usize> {
         let words = words_of(line);
         words.contains("kind:Secret") || (words.contains("secretGenerator") && !line.starts_with("secretGenerator:"))
     };
-    if lines.iter().any(is_hidden) {
+    let documents = read(text.strip_prefix('\u{FEFF}').unwrap_or(text).as_bytes(), Validation::Warn).documents;
+    if lines.iter().any(is_hidden) || documents.iter().any(|document| may_patch_secret(&document.value)) {
         secret.extend(0..lines.len());
     }
     let mut is_in = false;
@@ -63,6 +64,40 @@ fn has_secret(value: &Value) -> bool {
     let items = value.get("items").and_then(Value::as_array);
     holds_secrets(&GroupVersionKind::of(value), value) || items.is_some_and(|items| items.iter().any(has_secret))
 }
+
+/// Returns true if a kustomization has a patch of data for objects that it chooses by a name, a label or a pattern: they may be Secrets. So
+/// is a file of JSON patches of data, whose objects only the kustomization knows.
+fn may_patch_secret(document: &Value) -> bool {
+    let items = |name: &str| document.get(name).and_then(Value::as_array).into_iter().flatten();
+    let mut patches = ["patches", "patchesJson6902"].into_iter().flat_map(items);
+    patches.any(|item| {
+        let Some(target) = item.get("target") else { return false };
+        let kind = target.get("kind").and_then(Value::as_str).unwrap_or_default();
+        let is_other = !kind.is_empty() && kind.chars().all(char::is_alphanumeric) && kind != "Secret";
+        !is_other && item.get("patch").and_then(Value::as_str).is_some_and(is_patch_of_data)
+    }) || is_json_patch_of_data(document)
+}
+
+/// Returns true for the text of a patch that changes data, or cannot be read.
+fn is_patch_of_data(patch: &str) -> bool {
+    let stream = read(patch.as_bytes(), Validation::Warn);
+    let has_data = |value: &Value| is_data(value) || is_json_patch_of_data(value);
+    !stream.diagnostics.is_empty() || stream.documents.iter().any(|document| has_data(&document.value))
+}
+
+fn is_data(value: &Value) -> bool {
+    value.as_object().is_some_and(|map| map.keys().any(|key| DATA.contains(&&**key)))
+}
+
+/// Returns true for a list of operations (RFC 6902) of which one changes data, or a whole object.
+fn is_json_patch_of_data(value: &Value) -> bool {
+    let path = |operation: &Value| Some(operation.get("path")?.as_str()?.to_owned());
+    let mut paths = value.as_array().into_iter().flatten().filter_map(path);
+    paths.any(|path| DATA.contains(&path.split('/').nth(1).unwrap_or_default()) || path.is_empty())
+}
+
+/// The fields of a Secret that hold its values.
+const DATA: [&str; 2] = ["data", "stringData"];
 
 /// Returns true if a text may have values of Secrets, in whatever form it is: as a manifest, a patch or a generator.
 pub fn may_hold_secrets(text: &str) -> bool {
@@ -93,5 +128,25 @@ mod tests {
         let list = "apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Secret, data: {a: Yg==}}";
         assert_eq!(secret_lines(list).len(), 4);
         assert_eq!(secret_lines("{\"apiVersion\": \"v1\", \"kind\": \"Secret\", \"data\": {}}").len(), 1);
+    }
+
+    #[test]
+    fn a_patch_of_what_may_be_a_secret_hides_its_kustomization() {
+        let patched = |target: &str, patch: &str| {
+            let text = format!("patches:\n- target: {target}\n  patch: |-\n    {patch}\nimages: []\n");
+            secret_lines_of_kustomization(&text).len()
+        };
+        let of_data = "- {op: replace, path: /data/password, value: Q0FOQVJZ}";
+        for target in
+            ["{labelSelector: tier=db}", "{name: s}", "{kind: Secre.*}", "{kind: Secret}", "{kind: \"Sec\\u0072et\"}"]
+        {
+            assert_eq!(patched(target, of_data), 5, "{target}");
+        }
+        for patch in ["- {op: add, path: '', value: {}}", "{stringData: {password: x}}", "- {op: [, path"] {
+            assert_eq!(patched("{name: s}", patch), 5, "{patch}");
+        }
+        assert_eq!(patched("{kind: ConfigMap}", of_data), 0);
+        assert_eq!(patched("{name: web}", "- {op: replace, path: /spec/replicas, value: 3}"), 0);
+        assert_eq!(secret_lines_of_kustomization(&format!("{of_data}\n")).len(), 1);
     }
 }

@@ -12,8 +12,8 @@ use structured_merge::{FieldPath, GroupVersionKind, LAST_APPLIED, ObjectMeta as 
 
 use crate::live::Target;
 use crate::object::{
-    OPEN_FIELDS, SecretValues, embeds_secrets, holds_secrets, is_custom, is_embedded_secret, may_be_secret,
-    may_quote_secret,
+    OPEN_FIELDS, SecretValues, embeds_secrets, holds_secrets, inner_values, is_custom, is_embedded_secret,
+    may_be_secret, may_quote_secret,
 };
 use crate::request::StatusError;
 
@@ -79,7 +79,7 @@ pub struct Secrecy<'a> {
     embeds: bool,
     /// True if its manifest is encrypted, so that its labels and annotations are secret as well.
     pub(crate) is_encrypted: bool,
-    /// The values that no annotation may repeat, once one is looked at.
+    /// The values that no annotation and no status may repeat, once one is looked at.
     values: OnceLock<SecretValues>,
 }
 
@@ -171,12 +171,16 @@ impl<'a> Secrecy<'a> {
         !is_copy && (HARMLESS.contains(&key) || in_manifest == Some(value)) && !self.repeats_a_value(text)
     }
 
-    fn repeats_a_value(&self, text: &str) -> bool {
+    /// Returns true if a text repeats one of the secret values of the object.
+    pub(crate) fn repeats_a_value(&self, text: &str) -> bool {
         let values = || {
-            let objects = [self.manifest, self.live].into_iter().flatten();
-            let parts = objects.filter_map(Value::as_object).flatten();
-            let parts = parts.filter(|(name, _)| *name != "metadata" && !OPEN_FIELDS.contains(&name.as_str()));
-            SecretValues::of(parts.map(|(_, part)| part))
+            let objects = || [self.manifest, self.live, self.result].into_iter().flatten();
+            if self.level != SecretPart::Whole {
+                return inner_values(self.level == SecretPart::Parts, objects());
+            }
+            let parts = objects().filter_map(Value::as_object).flatten();
+            let mut parts = parts.filter(|(name, _)| *name != "metadata" && !OPEN_FIELDS.contains(&name.as_str()));
+            SecretValues::of(|each| parts.by_ref().for_each(|(_, part)| each(part)))
         };
         self.values.get_or_init(values).are_in(text)
     }

@@ -33,8 +33,33 @@ enum Encoding {
 impl Redactor {
     /// Returns a value as it may be shown. In a Secret, everything but its type and its metadata is a number, and so is an annotation
     /// that may repeat its values. The same holds for a Secret inside of another object, and a string that is the text of one is a
-    /// number. In a custom resource, the values below `stringData` are numbers. Other values are returned as they are.
+    /// number. In a custom resource, the values below `stringData` are numbers. So are texts of a status that repeat one of these
+    /// values. Other values are returned as they are.
     pub fn value(&self, secrecy: &Secrecy<'_>, path: &FieldPath, value: &Value) -> Value {
+        let mut shown = self.parts_of(secrecy, path, value);
+        let status = match path.elements() {
+            [] => shown.get_mut("status"),
+            [PathElement::Field(name), ..] if name == "status" => Some(&mut shown),
+            _ => None,
+        };
+        if let Some(status) = status.filter(|_| secrecy.level != SecretPart::Whole) {
+            self.mask_repeated(secrecy, status);
+        }
+        shown
+    }
+
+    /// Makes numbers of the texts that repeat a secret value of the object.
+    fn mask_repeated(&self, secrecy: &Secrecy<'_>, value: &mut Value) {
+        match value {
+            Value::Object(map) if is_redacted(map) => {}
+            Value::Object(map) => map.values_mut().for_each(|value| self.mask_repeated(secrecy, value)),
+            Value::Array(items) => items.iter_mut().for_each(|item| self.mask_repeated(secrecy, item)),
+            Value::String(text) if secrecy.repeats_a_value(text) => *value = self.all(value, Encoding::Plain),
+            _ => {}
+        }
+    }
+
+    fn parts_of(&self, secrecy: &Secrecy<'_>, path: &FieldPath, value: &Value) -> Value {
         if secrecy.level == SecretPart::Whole {
             return self.of_secret(secrecy, path, value);
         }
@@ -281,6 +306,23 @@ mod tests {
     }
 
     /// The path of a change leads into a list, and the value at its end says nothing about where it is from.
+    #[test]
+    fn a_status_that_repeats_a_secret_value_is_redacted() {
+        let gvk = GroupVersionKind::new("example.com/v1", "Box");
+        let object = json!({
+            "spec": {"stringData": {"password": "my  hunter2&"}, "note": "open"},
+            "status": {"phase": "Failed", "conditions": [{"type": "Ready", "message": "cannot log in with my hunter2\\u0026"}]},
+        });
+        let redactor = Redactor::default();
+        let secrecy = Secrecy::of(&gvk, None, Some(&object));
+        let shown = redactor.value(&secrecy, &FieldPath::root(), &object);
+        assert_eq!(shown["status"]["phase"], "Failed");
+        assert_eq!(shown["spec"]["note"], "open");
+        assert!(!shown.to_string().contains("hunter2"), "{shown}");
+        let status = redactor.value(&secrecy, &FieldPath::of(&["status"]), &object["status"]);
+        assert_eq!(status, shown["status"]);
+    }
+
     #[test]
     fn a_change_below_string_data_or_a_secret_in_a_list_is_redacted() {
         let gvk = GroupVersionKind::new("isindir.github.com/v1alpha3", "SopsSecret");

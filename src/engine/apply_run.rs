@@ -257,6 +257,12 @@ impl<'a> ApplyRun<'a> {
                     items[index].looked_at(is_there);
                 }
                 TurnOutcome::Tried(result) => {
+                    if let Err(Skip::Unready { what, .. }) = &result {
+                        items
+                            .iter_mut()
+                            .filter(|item| item.target().key == *what)
+                            .for_each(|item| item.was_unready = true);
+                    }
                     let was_tried = result.is_ok();
                     let item = &mut items[index];
                     let result = item.settle(result);

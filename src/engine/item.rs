@@ -20,6 +20,7 @@ use reconcile_core::plan::{DependencyKind, PlanItem};
 use reconcile_core::resolve::Consent;
 use reconcile_core::rules::ReadinessRules;
 use serde_json::Value;
+use structured_merge::ObjectKey;
 
 /// One object of the run. The plan and the decision are shared with the write that is under way.
 pub(crate) struct Item {
@@ -31,12 +32,14 @@ pub(crate) struct Item {
     pub outcome: Option<Outcome>,
     /// True if somebody chose to leave it as it is.
     is_left: bool,
+    /// True if another object was skipped because this one did not become ready.
+    pub was_unready: bool,
 }
 
 impl Item {
     /// A compared object.
     pub fn new(planned: Arc<PlanItem>, decision: Arc<Decision>) -> Self {
-        Self { planned, decision, outcome: None, is_left: false }
+        Self { planned, decision, outcome: None, is_left: false, was_unready: false }
     }
 
     /// The object.
@@ -210,7 +213,7 @@ pub(crate) enum Skip {
     Interrupted,
     Needs { what: String, state: Unmet },
     InOtherShard { what: String, shard: Shard, is_missing: bool },
-    Unready { what: String, message: String },
+    Unready { what: ObjectKey, message: String },
 }
 
 /// The state of an object that another one needs and does not get.
@@ -292,7 +295,7 @@ pub(crate) async fn unready(
     let mut both = first.iter().zip(seen.readiness);
     match both.find(|(_, readiness)| !readiness.is_current()) {
         Some(_) if interrupt.is_set() => Some(Skip::Interrupted),
-        Some((one, readiness)) => Some(Skip::Unready { what: one.key.to_string(), message: readiness.message }),
+        Some((one, readiness)) => Some(Skip::Unready { what: one.key.clone(), message: readiness.message }),
         None => None,
     }
 }

@@ -233,10 +233,13 @@ impl<'a> Reconciliation<'a> {
 
 /// Waits until the objects of the pass, and these of other shards, are ready, for this time at most. Returns those that are not.
 async fn ready(run: &ApplyRun<'_>, others: &[&Target], timeout: Duration) -> Vec<ObjectKey> {
-    let existing = run.own().filter(|item| item.exists()).map(Item::target);
     let Comparison { cluster, events, interrupt, readiness, .. } = run.comparison();
-    let targets = existing.chain(others.iter().copied());
-    let watched: Vec<Watched> = targets.map(|target| Watched::existing(target, readiness)).collect();
+    let own = run.own().filter(|item| item.exists()).map(|item| match item.was_unready {
+        // If it is gone by now, it is not for being done.
+        true => Watched::of(item.target(), readiness),
+        false => Watched::existing(item.target(), readiness),
+    });
+    let watched: Vec<Watched> = own.chain(others.iter().map(|target| Watched::existing(target, readiness))).collect();
     let seen = Waiting { cluster, timeout, interrupt, events: *events }.after_pass(&watched).await;
     let unready = watched.iter().zip(&seen).filter(|(_, readiness)| !readiness.is_current());
     unready.map(|(one, _)| one.key.clone()).collect()

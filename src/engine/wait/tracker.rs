@@ -288,7 +288,15 @@ impl<'w> ReadinessTracker<'w> {
 fn gone(watched: &Watched, last: Option<&Value>, now: Timestamp) -> ObjectReadiness {
     const DONE: &str = "it finished, and was deleted after its `ttlSecondsAfterFinished`";
     let has_expired = watched.key.gvk.kind == "Job" && last.is_some_and(|job| job.pointer(TTL).is_some());
-    match last.filter(|_| has_expired).map(|job| watched.readiness(job, now)) {
+    let at_its_end = |job: &Value| {
+        let mut job = job.clone();
+        // Its deletion says nothing of how it ended.
+        if let Some(metadata) = job.pointer_mut("/metadata").and_then(Value::as_object_mut) {
+            metadata.remove("deletionTimestamp");
+        }
+        watched.readiness(&job, now)
+    };
+    match last.filter(|_| has_expired).map(at_its_end) {
         Some(last) if last.is_current() => ObjectReadiness::current(DONE),
         Some(last) if last.state == ReadinessState::Failed => last,
         Some(_) => {

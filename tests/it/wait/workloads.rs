@@ -1,5 +1,6 @@
 //! Workloads that come up, or do not.
 
+use std::fs;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
@@ -177,6 +178,35 @@ fn a_job_is_waited_for_until_it_is_complete() {
     ws.write("job.yaml", &JOB.replaced("name: migrate}\nspec:", "name: again}\nspec:\n  ttlSecondsAfterFinished: 0"));
     let apply = ws.reconcile(["apply", "-f", ".", "--wait"]).exits_with(0);
     assert_eq!(readiness(&apply, "Job", "again").0, "current", "gone, or about to go: {apply}");
+}
+
+#[test]
+fn a_job_that_its_ttl_deletes_during_the_wait_has_ended_as_it_did() {
+    let ws = running();
+    let expiring = |more: &str| {
+        JOB.replaced("name: migrate}\nspec:", &format!("name: migrate}}\nspec:\n  ttlSecondsAfterFinished: 1{more}"))
+    };
+    ws.write("job.yaml", &expiring(""));
+    // It is waited for after the Job is gone.
+    let web = WEB.replaced("spec:\n  replicas: 2", "spec:\n  minReadySeconds: 5\n  replicas: 2");
+    for metadata in ["", ", annotations: {config.kubernetes.io/depends-on: batch/namespaces/$NS/Job/migrate}"] {
+        ws.write("web.yaml", &web.replaced("metadata: {name: web", &format!("metadata: {{name: web{metadata}")));
+        let apply = ws.reconcile(["apply", "-f", ".", "--wait", "--timeout=60s"]).exits_with(0);
+        assert!(readiness(&apply, "Job", "migrate").1.contains("deleted after its"), "{apply}");
+        wait_until("the Job is gone", || ws.find("Job", "migrate").is_none());
+        ws.kubectl(["delete", "deployment/web"]).exits_with(0);
+    }
+    // One that fails, with an object that needs it.
+    fs::remove_file(ws.folder().join("web.yaml")).unwrap();
+    let never = expiring("\n  activeDeadlineSeconds: 1")
+        .replaced("spec: {restart", "spec: {nodeSelector: {disk: none}, restart");
+    ws.write("job.yaml", &never);
+    let needs = "config.kubernetes.io/depends-on: batch/namespaces/$NS/Job/migrate";
+    let after = format!("{{apiVersion: v1, kind: ConfigMap, metadata: {{name: after, annotations: {{{needs}}}}}}}");
+    ws.write("after.yaml", &after);
+    let apply = ws.reconcile(["apply", "-f", ".", "--wait", "--timeout=60s"]).exits_with(4);
+    assert_ne!(readiness(&apply, "Job", "migrate").0, "current", "{apply}");
+    assert!(!apply.stderr.contains(" ready Job"), "{apply}");
 }
 
 #[test]

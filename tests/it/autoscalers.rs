@@ -106,6 +106,33 @@ fn replicas_that_are_left_to_an_autoscaler_which_is_pruned_are_told() {
     assert_eq!(replicas(&ws), 2);
 }
 
+/// The claim of its controller stays when the autoscaler goes.
+#[test]
+fn replicas_of_an_autoscaler_that_is_gone_are_those_of_the_manifest_again() {
+    let ws = Workspace::new();
+    ws.write("web.yaml", WEB);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    ws.apply_as("platform", AUTOSCALER);
+    ws.scale("deployment/web", 7);
+    let by_controller = ["patch", "deployment/web", "--subresource=scale", "--type=merge"];
+    let manager = ["--field-manager=kube-controller-manager", "-p", r#"{"spec": {"replicas": 6}}"#];
+    ws.kubectl([&by_controller[..], &manager].concat()).exits_with(0);
+    is_left_alone(&ws, 6);
+    ws.kubectl(["delete", "hpa", "--all"]).exits_with(0);
+    ws.write("web.yaml", &WEB.replaced("image: shop/web:1.2", "image: shop/web:1.3"));
+    // Who may not list autoscalers does not know.
+    let unknown = ws.reconcile(["diff", "-f", ".", "--autoscalers=ignore"]).exits_with(1);
+    assert_eq!(unknown.object("Deployment", "web")["conflicts"].as_array().map(Vec::len), Some(1), "{unknown}");
+    let applier = ws.reconcile(["diff", "-f", ".", "--force-conflicts=none", "--fail-on=conflict"]).exits_with(1);
+    assert!(applier.stdout.contains("conflict with kube-controller-manager"), "{applier}");
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
+    let change = diff.change("Deployment", "web", "spec.replicas");
+    assert_eq!((&change["live"], &change["desired"], &change["side"]), (&json!(6), &json!(2), &json!("cluster")));
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    assert_eq!(replicas(&ws), 2);
+    assert_eq!(ws.reconcile(["apply", "-f", "."]).exits_with(0).writes(), 0);
+}
+
 #[test]
 fn a_workload_that_somebody_scaled_to_zero_has_drifted() {
     let ws = Workspace::new();

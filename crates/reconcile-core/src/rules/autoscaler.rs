@@ -146,13 +146,15 @@ pub(super) fn patterns(fields: &[&str]) -> Vec<FieldPattern> {
 pub struct Autoscalers {
     /// The autoscalers; the numbers of [`super::RuleRef::Autoscaler`] are their positions.
     pub all: Vec<Autoscaler>,
+    /// True if there are no others: all kinds of them were listed.
+    pub are_complete: bool,
     people: BTreeSet<String>,
 }
 
 impl Autoscalers {
     /// Starts without autoscalers. The given field managers are tools of people, as kubectl is.
     pub fn with_people(people: &BTreeSet<String>) -> Self {
-        Self { all: Vec::new(), people: people.clone() }
+        Self { all: Vec::new(), are_complete: false, people: people.clone() }
     }
 
     /// Adds one, unless it is known.
@@ -160,6 +162,14 @@ impl Autoscalers {
         if !self.all.contains(&autoscaler) {
             self.all.push(autoscaler);
         }
+    }
+
+    /// Returns true if a claim on an object is that of a HorizontalPodAutoscaler that no longer exists: nobody takes its claims away.
+    /// Only its controller scales as this manager (`pkg/controller/podautoscaler/horizontal.go`).
+    pub(crate) fn has_left(&self, key: &ObjectKey, claim: &ManagedFieldsEntry) -> bool {
+        let is_of_controller = claim.manager == "kube-controller-manager" && claim.subresource == "scale";
+        let mut own = self.all.iter().filter(|autoscaler| workload(key) == Some(autoscaler.workload()));
+        self.are_complete && is_of_controller && own.next().is_none()
     }
 
     /// The fields that autoscalers of an object own, with the position of each autoscaler.

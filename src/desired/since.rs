@@ -18,7 +18,7 @@ pub struct Since {
     pub revision: Revision,
     /// Its manifests.
     pub inputs: Vec<Input>,
-    /// Warnings of kustomize, and about a revision that has none of the manifests.
+    /// Warnings of kustomize.
     pub warnings: Vec<String>,
 }
 
@@ -39,14 +39,7 @@ impl Since {
         let mut inputs = Inputs::new(true);
         let mut warnings = Vec::new();
         let revision = read(paths, name, &mut inputs, &mut warnings).map_err(|diagnostic| vec![diagnostic])?;
-        let inputs = inputs.finish()?;
-        if inputs.is_empty() {
-            let name = &revision.name;
-            warnings.push(format!(
-                "warning: {name} has none of these files, so that every object counts as new: if they were moved, pass the former ones with `--base`"
-            ));
-        }
-        Ok(Self { revision, inputs, warnings })
+        Ok(Self { revision, inputs: inputs.finish()?, warnings })
     }
 }
 

@@ -6,7 +6,7 @@ use reconcile_core::live::resolve::Namespaces;
 use reconcile_core::live::{BaseObjects, Discovery, Target};
 use reconcile_core::manifest::{BaseObject, DesiredSet, Manifest, is_stdin};
 use reconcile_core::object::Selector;
-use reconcile_report::{BaseInfo, FailClass, Failure, Role};
+use reconcile_report::{BaseInfo, FailClass, Failure, Report, Role};
 
 use crate::cli::{CompareArgs, FromSource, InputArgs};
 use crate::desired::since::{Paths, Since};
@@ -17,6 +17,8 @@ use crate::terminal::Terminal;
 pub(crate) struct Base {
     /// Its name in reports.
     pub info: BaseInfo,
+    /// A warning about a revision that has none of the manifests.
+    warning: Option<String>,
     manifests: BaseManifests,
     /// True if only objects whose manifests differ from it are compared.
     is_changed_only: bool,
@@ -82,15 +84,28 @@ impl Base {
         for warning in warnings {
             terminal.note(Role::Note, &warning);
         }
+        let name = &revision.name;
+        let warning = format!(
+            "{name} has none of these files, so that every object counts as new: if they were moved, pass the former ones with `--base`"
+        );
+        let warning = Some(warning).filter(|_| inputs.is_empty());
+        terminal.warn(&warning);
         let manifests = Reading::revision(inputs, input, terminal)?.desired().await?;
         let info = BaseInfo { from: revision.name, revision: Some(revision.commit) };
-        Ok(Self::new(info, BaseManifests::Read(manifests), args, input))
+        Ok(Self { warning, ..Self::new(info, BaseManifests::Read(manifests), args, input) })
     }
 
     fn new(info: BaseInfo, manifests: BaseManifests, args: &CompareArgs, input: &InputArgs) -> Self {
         // A selector that is not valid is an error of the input, which is read next.
         let selector = input.selector.as_deref().and_then(|text| Selector::parse(text).ok()).unwrap_or_default();
-        Self { info, manifests, is_changed_only: args.evidence.base.changed_only, selector }
+        Self { info, warning: None, manifests, is_changed_only: args.evidence.base.changed_only, selector }
+    }
+
+    /// A report that names the base, with the warning about it.
+    pub fn named_in(&self, mut report: Report) -> Report {
+        report.base = Some(self.info.clone());
+        report.warnings.extend(self.warning.clone());
+        report
     }
 
     /// Gives each target its object of the base, which may make its values secret. Returns the objects that only the base has.

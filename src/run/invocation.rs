@@ -355,8 +355,11 @@ impl Run<'_> {
         let mut report = report.with_server_warnings(&cluster.warned_of_changes(), cluster.warned_of_reads());
         report.summary.hooks = hooks;
         let cluster = report.cluster.or_else(|| Some(self.info.clone()));
-        let base = self.base.map(|base| base.info.clone());
-        let report = Report { cluster, base, requests: self.server.cluster.counts(), ..report };
+        let report = Report { cluster, requests: self.server.cluster.counts(), ..report };
+        let report = match self.base {
+            Some(base) => base.named_in(report),
+            None => report,
+        };
         if self.interrupt.is_set() { report.interrupted() } else { report }
     }
 }

@@ -96,7 +96,9 @@ impl Diff<'_> {
         report.summary.hooks = hooks;
         report.warnings.extend(source.warnings);
         report.warnings.extend(missed_namespace(&snapshot, &namespaces, &plan));
-        report.base = base.map(|base| base.info.clone());
+        if let Some(base) = base {
+            report = base.named_in(report);
+        }
         self.name_users(&mut report, &plurals, &CancellationToken::new()).await;
         Ok(report)
     }

@@ -103,7 +103,29 @@ fn a_revision_that_has_none_of_the_files_is_told() {
     for input in [&["-f", "moved"][..], &["-f", "moved/a.yaml", "-f", "moved/b.yaml"], &["-k", "over"]] {
         let diff = ws.reconcile([&["diff", "--exit-zero", "--since", "main"], input].concat()).exits_with(0);
         assert!(diff.stderr.contains(warning) && diff.stderr.contains("`--base`"), "{diff}");
+        let reported = diff.report()["warnings"].to_string();
+        assert!(reported.contains("main has none of these files"), "{diff}");
     }
+}
+
+/// The content of files is fetched when git needs it, and nothing is fetched here.
+#[test]
+fn a_partial_clone_without_the_files_says_so() {
+    let ws = proposed();
+    commit(&ws);
+    ws.write("deploy/a.yaml", &map("a", "9"));
+    commit(&ws);
+    git(&ws, &["config", "uploadpack.allowFilter", "true"]);
+    let source = format!("file://{}", ws.folder().display());
+    git(&ws, &["clone", "-q", "--filter=blob:none", &source, "partial"]);
+    let diff = || ws.reconcile(["diff", "-f", "partial/deploy", "--since", "HEAD~1"]);
+    let refused = diff().exits_with(2);
+    assert!(refused.stderr.contains("this is a partial clone"), "{refused}");
+    let hint = refused.stderr.split("hint: run `git ").nth(1).and_then(|text| text.split(" >").next());
+    let fetch: Vec<&str> = hint.unwrap_or_default().split(' ').collect();
+    let partial = ws.folder().join("partial").display().to_string();
+    git(&ws, &[&["-C", &partial][..], &fetch].concat());
+    diff().exits_with(1);
 }
 
 #[test]

@@ -117,6 +117,7 @@ fn checked(parts: &mut [MergeInput], cluster: &str) -> Result<Vec<Shard>, Diagno
 fn other_flags(one: &Report, other: &Report) -> Option<&'static str> {
     let flags = [
         (one.fail_on == other.fail_on, "fail on different classes"),
+        (one.base == other.base, "compare with different bases (`--base`, `--since`)"),
         (one.only == other.only, "resolve different differences (`--only`)"),
         (one.remove_added == other.remove_added, "remove the additions of different managers (`--remove-added`)"),
     ];

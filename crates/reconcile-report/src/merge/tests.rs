@@ -233,6 +233,7 @@ fn what_does_not_belong_together_is_refused() {
     let reported = with(&|parts| parts[1]["objects"][0]["position"] = parts[0]["objects"][0]["position"].clone());
     assert!(reported.starts_with("0.json and 1.json are about different inputs"), "{reported}");
     assert!(with(&|parts| parts[1]["failOn"] = json!(["manual"])).contains("fail on different classes"));
+    assert!(with(&|parts| parts[1]["base"] = json!({"from": "v1"})).contains("compare with different bases"));
     assert_eq!(merge(&[]).map(|_| ()).unwrap_err(), "there is no report");
 }
 

@@ -51,6 +51,36 @@ fn diff(ws: &Workspace, flags: &[&str]) -> Run {
 }
 
 #[test]
+fn an_object_without_differences_is_below_none_of_their_headings() {
+    let ws = changed(&["moved", "change"]);
+    ws.write("next/change.yaml", &map("change", "{a: 1}"));
+    let run = ws.reconcile([
+        "diff",
+        "-f",
+        "next",
+        "--base",
+        "base",
+        "-o",
+        "markdown=m.md",
+        "-o",
+        "html=p.html",
+        "-o",
+        "text",
+    ]);
+    let wrong = ws.fill_in("ConfigMap $NS/change");
+    in_order(&run.exits_with(4).stdout, &[DRIFT, "ConfigMap", "\neverything else\n! ", &wrong]);
+    let read = |file: &str| std::fs::read_to_string(ws.folder().join(file)).unwrap();
+    in_order(
+        &read("m.md"),
+        &["</details>", "**everything else**", &wrong, DRIFT.trim_end(), "**everything else**", &wrong],
+    );
+    in_order(&read("p.html"), &[DRIFT.trim_end(), "everything else", "change"]);
+    // Where nothing else is shown, there is no heading for it.
+    ws.write("next/change.yaml", &map("change", "{a: '1', b: '1'}"));
+    assert!(!diff(&ws, &[]).stdout.contains("everything else"));
+}
+
+#[test]
 fn the_text_shows_what_is_overwritten_first_and_what_differs_anyway_last() {
     let ws = changed(&["change", "hotfix", "mixed", "moved"]);
     let run = diff(&ws, &[]);

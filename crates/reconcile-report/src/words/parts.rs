@@ -73,6 +73,9 @@ impl Part {
     }
 }
 
+/// The words above the objects without differences, such as those that could not be compared, below the parts.
+pub(crate) const EVERYTHING_ELSE: &str = "everything else";
+
 /// The parts of the differences of an object.
 fn all_of(object: &ObjectReport) -> impl Iterator<Item = Part> {
     object.diff.changes.iter().filter_map(|change| Part::of(change, object))

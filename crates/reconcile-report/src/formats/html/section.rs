@@ -6,7 +6,7 @@ use crate::formats::text::{dropped_lines, is_shown, matrix, parent_text, unmanag
 use crate::groups::{self, Entry, Shows};
 use crate::model::{Command, ContextReport, ObjectReport, Report};
 use crate::view::View;
-use crate::words::parts::{Part, has_parts, is_divided};
+use crate::words::parts::{EVERYTHING_ELSE, Part, has_parts, is_divided};
 use crate::words::sentence::excerpt;
 use crate::words::value::number::grouped;
 use crate::words::{describe, summary};
@@ -76,7 +76,10 @@ fn in_parts<'o>(page: &mut Markup, objects: &Objects<'_>, shown: &[&'o ObjectRep
             shown.iter().copied().filter(|object| Part::of_object(object) == part).collect();
         match part {
             _ if of_part.is_empty() => {}
-            None => listed(page, objects, &of_part, section),
+            None => {
+                page.raw("<h2 class=\"part\">").raw(EVERYTHING_ELSE).raw("</h2>\n");
+                listed(page, objects, &of_part, section);
+            }
             Some(part @ Part::Drifted) => {
                 page.raw("<details class=\"part\"><summary>").raw(part.heading()).raw("</summary>");
                 listed(page, objects, &of_part, section);

@@ -14,7 +14,7 @@ use crate::groups::{self, Entry, Shows};
 use crate::model::{Command, ContextReport, Level, ObjectReport, Reports};
 use crate::view::View;
 use crate::words::findings::{EFFECT, Finding, IGNORED, WARNING, of_object, of_run, own_location};
-use crate::words::parts::{Part, has_parts, is_divided, split};
+use crate::words::parts::{EVERYTHING_ELSE, Part, has_parts, is_divided, split};
 use crate::words::sentence::location::{self, places};
 use crate::words::summary::{self, verdict_of, verdict_of_all};
 use crate::words::value::number::counted_objects;
@@ -54,11 +54,9 @@ pub fn render(reports: &Reports, view: &View) -> String {
         comment.push_kept(lines);
         tables(&mut comment, one, entries, view);
     }
-    for (one, entries) in contexts.iter().zip(&entries).filter(|_| !view.summary) {
-        for (part, entries) in entries {
-            if let Some(part) = part.filter(|_| !entries.is_empty()) {
-                comment.push(&format!("\n**{}**\n", part.heading()));
-            }
+    for (one, parts) in contexts.iter().zip(&entries).filter(|_| !view.summary) {
+        for (part, entries) in parts.iter().filter(|(_, entries)| !entries.is_empty()) {
+            heading(&mut comment, *part, parts);
             details(&mut comment, one, entries, view);
         }
     }
@@ -94,13 +92,20 @@ fn head(one: &ContextReport, several: bool, view: &View) -> Vec<String> {
     lines
 }
 
+/// The line above one of these parts; none if it is the only one, without a name.
+fn heading(comment: &mut Comment, part: Option<Part>, parts: &[(Option<Part>, Vec<Entry<'_>>)]) {
+    if part.is_some() || parts.len() > 1 {
+        comment.push(&format!("\n**{}**\n", part.map_or(EVERYTHING_ELSE, Part::heading)));
+    }
+}
+
 /// The tables of a context.
 fn tables(comment: &mut Comment, one: &ContextReport, parts: &[(Option<Part>, Vec<Entry<'_>>)], view: &View) {
     for (part, entries) in parts.iter().filter(|(_, entries)| !entries.is_empty()) {
         // What a change leaves alone is folded.
         let is_folded = *part == Some(Part::Drifted) && comment.begin_fold(Part::Drifted.heading());
-        if let Some(part) = part.filter(|part| *part != Part::Drifted) {
-            comment.push(&format!("\n**{}**\n", part.heading()));
+        if *part != Some(Part::Drifted) {
+            heading(comment, *part, parts);
         }
         table(comment, one, entries, view);
         if is_folded {

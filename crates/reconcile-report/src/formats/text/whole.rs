@@ -13,7 +13,7 @@ use crate::words::conflict;
 use crate::words::deletions::asked;
 use crate::words::effects;
 use crate::words::findings::{MOST_NAMED, no_longer_in_manifests};
-use crate::words::parts::{Part, has_parts, is_divided, split};
+use crate::words::parts::{EVERYTHING_ELSE, Part, has_parts, is_divided, split};
 use crate::words::sentence::{not_to_do, to_do};
 use crate::words::styled::{Role, Styled};
 use crate::words::summary::{SummaryLines, cluster};
@@ -78,21 +78,24 @@ fn in_parts(report: &Report, parts: &[(Option<Part>, Vec<ObjectReport>)], view: 
     let drops = parts.iter().position(|(part, _)| *part != Some(Part::Overwritten)).unwrap_or(parts.len());
     for (at, (part, objects)) in parts.iter().enumerate() {
         if at == drops && *part != Some(Part::Changed) && !changed.is_empty() {
-            text.append(heading(Part::Changed));
+            text.append(heading(Some(Part::Changed)));
             text.append(changed.clone());
         }
-        text.append(part.map(heading).unwrap_or_default());
         let (urgent, calm): (Vec<&ObjectReport>, Vec<&ObjectReport>) =
             objects.iter().partition(|object| needs_attention(object));
-        text.append(together::texts(&calm, view));
+        let mut shown = together::texts(&calm, view);
         if *part == Some(Part::Changed) {
-            text.append(changed.clone());
+            shown.append(changed.clone());
         }
-        text.append(together::texts(&urgent, view));
+        shown.append(together::texts(&urgent, view));
+        if part.is_some() || !shown.is_empty() {
+            text.append(heading(*part));
+        }
+        text.append(shown);
         hints.extend(conflict::hints(&urgent));
     }
     if drops == parts.len() && !changed.is_empty() {
-        text.append(heading(Part::Changed));
+        text.append(heading(Some(Part::Changed)));
         text.append(changed);
     }
     text.append(unmanaged_lines(report, view));
@@ -111,10 +114,10 @@ fn changed_lines(report: &Report, view: &View) -> Styled {
     text
 }
 
-fn heading(part: Part) -> Styled {
-    let role = if part == Part::Overwritten { Role::Error } else { Role::Name };
+fn heading(part: Option<Part>) -> Styled {
+    let role = if part == Some(Part::Overwritten) { Role::Error } else { Role::Name };
     let mut text = Styled::new();
-    text.line(role, part.heading());
+    text.line(role, part.map_or(EVERYTHING_ELSE, Part::heading));
     text
 }
 

@@ -17,9 +17,11 @@ use crate::client::{Cluster, IN_FLIGHT, Retry, Warnings, WriteRequest};
 use crate::live::answer::Asked;
 use crate::live::discovery::Server;
 use crate::live::fetch::find;
+use reconcile_core::compare::missing_namespace;
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::live::discreet::shown_warning;
 use reconcile_core::live::{Discovery, LiveState, Resolution, Resource};
+use reconcile_core::request::StatusError;
 use reconcile_core::text::{is_word, listed};
 
 /// Finds the resource of the parent.
@@ -439,7 +441,12 @@ async fn record(
     match answer {
         Ok(live) => Recorded::Written(live),
         Err(error) if error.status().is_some_and(|status| status.code == 409) => Recorded::Moved,
-        Err(error) => Recorded::Failed(Diagnostic::about(&parent.gvk, &error)),
+        Err(error) => {
+            let is_without =
+                |status: &StatusError| status.code == 404 && status.details_kind.as_deref() == Some("namespaces");
+            let namespace = parent.namespace.as_deref().filter(|_| error.status().is_some_and(is_without));
+            Recorded::Failed(namespace.map_or_else(|| Diagnostic::about(&parent.gvk, &error), missing_namespace))
+        }
     }
 }
 

@@ -155,6 +155,7 @@ impl Writer<'_> {
         let done = if shown.diff.is_ownership_only() { Written::Adopted } else { Written::Updated };
         let mut rounds = 0..ROUNDS;
         let mut again: Option<Decision> = None;
+        let mut has_cleared = false;
         loop {
             let decision = again.as_ref().unwrap_or(shown);
             let (Some(live), Some(prediction)) = (decision.live_object(), decision.prediction()) else {
@@ -166,6 +167,22 @@ impl Writer<'_> {
                 Err(error) => error,
             };
             let failed = || Err(self.failed(&error, Some(&live.current.object)));
+            // A policy may refuse each write that leaves something in the way: an update takes it out together with all that differs.
+            let is_refused = error.status().is_some_and(|status| matches!(status.code, 403 | 422));
+            if !has_cleared && is_refused && !prediction.in_the_way.is_empty() {
+                has_cleared = true;
+                let cleared = self.update_fields(&live.current.object, live.sent(self.target), prediction).await;
+                if cleared.is_ok()
+                    && let Some(now) = self.judge_again().await
+                {
+                    if now.diff.is_done() {
+                        return Ok(done);
+                    }
+                    again = Some(now);
+                    continue;
+                }
+                return failed();
+            }
             if !is_open(&error) && (!is_conflict(&error) || rounds.next().is_none()) {
                 return failed();
             }

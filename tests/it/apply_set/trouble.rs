@@ -73,6 +73,18 @@ fn a_first_set_needs_no_rights_to_other_kinds() {
 }
 
 #[test]
+fn a_missing_namespace_of_the_parent_is_named_with_the_flag_that_creates_it() {
+    let ws = Workspace::new();
+    ws.write("a.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: $NS-missing}}");
+    for (command, code) in [("diff", 4), ("apply", 4)] {
+        let run = run(&ws, command).exits_with(code);
+        let text = format!("{}{}", run.stdout, run.stderr);
+        assert!(text.contains(&ws.fill_in("namespace `$NS-missing` does not exist")), "{run}");
+        assert!(text.contains("`--create-namespace`"), "{run}");
+    }
+}
+
+#[test]
 fn a_parent_that_may_not_be_read_or_written_stops_the_pass() {
     let ws = applied();
     config_map(&ws, "c");

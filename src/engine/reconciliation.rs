@@ -234,10 +234,10 @@ impl<'a> Reconciliation<'a> {
 /// Waits until the objects of the pass, and these of other shards, are ready, for this time at most. Returns those that are not.
 async fn ready(run: &ApplyRun<'_>, others: &[&Target], timeout: Duration) -> Vec<ObjectKey> {
     let Comparison { cluster, events, interrupt, readiness, .. } = run.comparison();
-    let own = run.own().filter(|item| item.exists()).map(|item| match item.was_unready {
-        // If it is gone by now, it is not for being done.
-        true => Watched::of(item.target(), readiness),
-        false => Watched::existing(item.target(), readiness),
+    let own = run.own().filter(|item| item.exists()).map(|item| {
+        // One that another object waited for in vain is not gone because it was done.
+        let watch = if item.was_unready { Watched::of } else { Watched::existing };
+        watch(item.target(), readiness)
     });
     let watched: Vec<Watched> = own.chain(others.iter().map(|target| Watched::existing(target, readiness))).collect();
     let seen = Waiting { cluster, timeout, interrupt, events: *events }.after_pass(&watched).await;

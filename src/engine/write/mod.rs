@@ -171,17 +171,16 @@ impl Writer<'_> {
             let is_refused = error.status().is_some_and(|status| matches!(status.code, 403 | 422));
             if !has_cleared && is_refused && !prediction.in_the_way.is_empty() {
                 has_cleared = true;
-                let cleared = self.update_fields(&live.current.object, live.sent(self.target), prediction).await;
-                if cleared.is_ok()
-                    && let Some(now) = self.judge_again().await
-                {
-                    if now.diff.is_done() {
-                        return Ok(done);
-                    }
-                    again = Some(now);
-                    continue;
+                if self.update_fields(&live.current.object, live.sent(self.target), prediction).await.is_err() {
+                    return failed();
                 }
-                return failed();
+                match self.judge_again().await {
+                    Some(now) if now.diff.is_done() => return Ok(done),
+                    Some(now) if now.diff.is_ownership_only() => again = Some(now),
+                    Some(now) => return Err(Written::Moved(Box::new(now.shown_diff(self.target)))),
+                    None => return failed(),
+                }
+                continue;
             }
             if !is_open(&error) && (!is_conflict(&error) || rounds.next().is_none()) {
                 return failed();

@@ -285,7 +285,7 @@ fn a_namespace_of_the_set_stays_with_what_others_put_in_it_under_the_label() {
     is_alive(&ws, &ws.fill_in("$NS-data"));
 }
 
-/// A ServiceAccount of this name in this namespace; with a label if it is to be a member.
+/// A service account of this name in this namespace; with the label if there is an id.
 fn robot(ws: &Workspace, namespace: &str, name: &str, id: Option<&Value>) -> String {
     let labels = id.map(|id| format!(", labels: {{{PART_OF}: {id}}}")).unwrap_or_default();
     ws.fill_in(&format!(

@@ -164,7 +164,7 @@ impl Autoscalers {
         }
     }
 
-    /// Returns true if a claim on an object is that of a HorizontalPodAutoscaler that no longer exists: nobody takes its claims away.
+    /// Returns true if a claim on an object is that of a horizontal autoscaler that no longer exists: nobody takes its claims away.
     /// Only its controller scales as this manager (`pkg/controller/podautoscaler/horizontal.go`).
     pub(crate) fn has_left(&self, key: &ObjectKey, claim: &ManagedFieldsEntry) -> bool {
         let is_of_controller = claim.manager == "kube-controller-manager" && claim.subresource == "scale";

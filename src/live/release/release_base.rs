@@ -60,13 +60,13 @@ impl Named {
     }
 }
 
-/// Gives each target its object in the deployed revision of its release. Returns the objects that only the releases have, and a warning about
-/// releases that cannot be read.
+/// Gives each target its object in the deployed revision of its release. Returns the objects that only the releases have, and warnings about
+/// releases that cannot be read, or do not have an object that names them.
 pub(crate) async fn give_bases(
     cluster: &Cluster,
     discovery: &Discovery,
     compared: &[ComparedTarget<'_>],
-) -> (Vec<Target>, Option<String>) {
+) -> (Vec<Target>, Vec<String>) {
     let mut all: BTreeMap<ReleaseName, Named> = BTreeMap::new();
     for ComparedTarget { target, live, .. } in compared {
         if let Some(release) = live.and_then(release_of) {
@@ -82,6 +82,7 @@ pub(crate) async fn give_bases(
     let (mut text, mut objects) = (0_usize, 0_usize);
     let identities: HashSet<_> = compared.iter().map(|one| one.target.key.without_version()).collect();
     let mut failed = Vec::new();
+    let mut strangers = Vec::new();
     let mut unsure: HashSet<&ObjectKey> = HashSet::new();
     let mut rest = Vec::new();
     // One after the other: a record of a few kilobytes may have objects that need a gigabyte of memory.
@@ -107,8 +108,9 @@ pub(crate) async fn give_bases(
                 unsure.extend(compared.iter().filter(is_unsure).map(|one| &one.target.key));
                 let own = compared.iter().filter(|one| named.has(name, one));
                 // An object that names a release which does not have it says nothing about the others of that release.
-                let given = own.filter(|one| base.give_known_to(one.target)).count();
-                if given > 0 {
+                let (given, without): (Vec<_>, Vec<_>) = own.partition(|one| base.give_known_to(one.target));
+                strangers.extend(without.iter().filter(|one| !one.is_missing).map(|one| (&one.target.key, name)));
+                if !given.is_empty() {
                     let others =
                         base.into_rest().into_iter().filter(|other| !identities.contains(&other.key.without_version()));
                     rest.extend(others);
@@ -132,7 +134,20 @@ pub(crate) async fn give_bases(
         missing.for_each(|one| drop(one.target.base.set(BaseObject::Absent)));
     }
     let failed: Vec<(&ReleaseName, String)> = failed.into_iter().map(|(name, _, why)| (name, why)).collect();
-    (rest, unread(&failed))
+    (rest, unread(&failed).into_iter().chain(not_in_release(&strangers)).collect())
+}
+
+/// The warning about objects that name a release which does not have them; `None` if there are none.
+fn not_in_release(objects: &[(&ObjectKey, &ReleaseName)]) -> Option<String> {
+    let ((first, release), more) = objects.split_first()?;
+    let others = match more.len() {
+        0 => "it is".to_owned(),
+        1 => "it and 1 other such object are".to_owned(),
+        more => format!("it and {more} other such objects are"),
+    };
+    Some(format!(
+        "{first} names the release {release} in its annotations, whose deployed revision does not have it: {others} compared without a base"
+    ))
 }
 
 /// The warning about the releases that cannot be read, each with the reason; `None` if there are none.

@@ -94,6 +94,16 @@ fn a_record_speaks_only_for_objects_that_name_its_release() {
     let apply = ws.reconcile(["apply", "-f", "all.yaml", "--base", "helm", "--only", "manifest"]).exits_with(0);
     assert_eq!(apply.object("ConfigMap", "settings")["outcome"], "unchanged", "{apply}");
 
+    // An object that names a release without it has no base.
+    ws.write("all.yaml", &(map("$NS", "stranger", "info") + &all));
+    ws.stdin(&map("$NS", "stranger", "debug")).kubectl(["create", "-f", "-"]).exits_with(0);
+    for mark in ["meta.helm.sh/release-name=a".to_owned(), format!("meta.helm.sh/release-namespace={tenant}")] {
+        ws.kubectl(["annotate", "configmap/stranger", &mark]).exits_with(0);
+    }
+    let diff = ws.reconcile(gate);
+    let told = ws.fill_in(&format!("ConfigMap $NS/stranger names the release {tenant}/a in its annotations"));
+    assert!(diff.report()["warnings"].to_string().contains(&told), "{diff}");
+
     // A release that does not exist makes nothing unknown where no object names it.
     ws.kubectl(["annotate", "-n", &tenant, "configmap/own", "--overwrite", "meta.helm.sh/release-name=nope"])
         .exits_with(0);

@@ -6,7 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use futures::StreamExt as _;
-use reconcile_core::live::{LiveState, ObjectsElsewhere, PartOfList, Resource, Target, is_read_by_name, is_spread};
+use reconcile_core::live::{
+    LiveState, ObjectsElsewhere, PartOfList, Resource, Target, failed_request, is_read_by_name, is_spread,
+};
 use structured_merge::{ObjectKey, ObjectMeta as _};
 
 use super::all_namespaces::{AllNamespaces, Reader, StatesRead, read_all_namespaces, take_page};
@@ -166,19 +168,27 @@ impl<T: Send, R: AsyncFn(&Resource), F: AsyncFn(usize, LiveState) -> T + Sync> R
     }
 }
 
-/// Reads the object of a target.
+/// Reads the object of a target. A refusal that quotes a secret value of its manifest is not repeated.
 pub async fn get(cluster: &Cluster, target: &Target, resource: &Resource) -> LiveState {
-    target.admitting(find(cluster, resource, &target.key).await)
+    let read = read(cluster, resource, &target.key).await;
+    target.admitting(read.unwrap_or_else(|error| LiveState::Unreadable(failed_request(target, None, &error))))
 }
 
 /// Reads the object with this key, in the version of the resource.
 pub async fn find(cluster: &Cluster, resource: &Resource, key: &ObjectKey) -> LiveState {
+    let read = read(cluster, resource, key).await;
+    read.unwrap_or_else(|error| LiveState::Unreadable(Diagnostic::about(&key.gvk, &error)))
+}
+
+async fn read(cluster: &Cluster, resource: &Resource, key: &ObjectKey) -> Result<LiveState, RequestError> {
     let path = resource.object_path(key.namespace.as_deref(), &key.name);
     let answer = cluster.send(Request::get(path)).await;
     match answer.and_then(|reply| Asked::by(resource, key).read(cluster, reply.body())) {
-        Ok(object) => LiveState::Present(object),
-        Err(RequestError::Status(status)) if status.is_not_found() && is_about(&status, &key.name) => LiveState::Absent,
-        Err(error) => LiveState::Unreadable(Diagnostic::about(&key.gvk, &error)),
+        Ok(object) => Ok(LiveState::Present(object)),
+        Err(RequestError::Status(status)) if status.is_not_found() && is_about(&status, &key.name) => {
+            Ok(LiveState::Absent)
+        }
+        Err(error) => Err(error),
     }
 }
 

@@ -1,6 +1,6 @@
 //! What autoscalers and injectors change is theirs: not shown as drift, not reset, and everything beside it is still compared.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::control_plane::{ANY_FIELDS, ControlPlane, Replaced, Request, Workspace, base64, definition, wait_until};
 use crate::manifests::WEB;
@@ -118,8 +118,14 @@ fn replicas_of_an_autoscaler_that_is_gone_are_those_of_the_manifest_again() {
     let manager = ["--field-manager=kube-controller-manager", "-p", r#"{"spec": {"replicas": 6}}"#];
     ws.kubectl([&by_controller[..], &manager].concat()).exits_with(0);
     is_left_alone(&ws, 6);
-    ws.kubectl(["delete", "hpa", "--all"]).exits_with(0);
     ws.write("web.yaml", &WEB.replaced("image: shop/web:1.2", "image: shop/web:1.3"));
+    // One that is being deleted may still scale.
+    let held = |finalizers: Value| ws.patch_as("guard", "hpa/web", &json!({"metadata": {"finalizers": finalizers}}));
+    held(json!(["example.com/held"]));
+    ws.kubectl(["delete", "hpa/web", "--wait=false"]).exits_with(0);
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
+    assert_eq!(diff.object("Deployment", "web")["conflicts"].as_array().map(Vec::len), Some(1), "{diff}");
+    held(json!(null));
     // Who may not list autoscalers does not know.
     let unknown = ws.reconcile(["diff", "-f", ".", "--autoscalers=ignore"]).exits_with(1);
     assert_eq!(unknown.object("Deployment", "web")["conflicts"].as_array().map(Vec::len), Some(1), "{unknown}");

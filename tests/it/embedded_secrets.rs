@@ -154,6 +154,12 @@ fn refusals_that_quote_a_secret_inside_of_an_object_are_not_repeated() {
             }
         }
     }
+    // A conversion webhook answers a read.
+    for command in ["diff", "apply"] {
+        let proxy = Proxy::new(&ws);
+        proxy.inject(9, "GET", "/it", refusal(&format!("cannot convert {value}")));
+        ws.through(&proxy.url()).reconcile([command, "-f", "it.yaml", "-v", "9"]).exits_with(4);
+    }
     // The types of the server itself: the message quotes the whole value.
     let mut wrong = parcel(&ws, &inner);
     wrong["spec"]["keyed"][0]["object"] = json!([inner]);

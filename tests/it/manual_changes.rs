@@ -312,52 +312,6 @@ fn a_default_that_excludes_a_field_of_the_manifest_goes_in_one_apply() {
     }
 }
 
-/// Each write is refused that leaves the addition in the object, also one that only changes owners.
-#[test]
-fn an_addition_that_a_policy_forbids_by_now_goes_with_the_apply() {
-    let ws = Workspace::new();
-    let map =
-        |good: &str| format!("{{apiVersion: v1, kind: ConfigMap, metadata: {{name: it}}, data: {{good: '{good}'}}}}");
-    ws.write("it.yaml", &map("1"));
-    ws.reconcile(["apply", "-f", "."]).exits_with(0);
-    ws.patch_as("kubectl-patch", "configmap/it", &json!({"data": {"bad": "x", "fine": "y"}}));
-    let policy = "
-apiVersion: admissionregistration.k8s.io/v1
-kind: ValidatingAdmissionPolicy
-metadata: {name: $NS-bad}
-spec:
-  matchConstraints:
-    namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: $NS}}
-    resourceRules: [{apiGroups: [''], apiVersions: [v1], operations: [CREATE, UPDATE], resources: [configmaps]}]
-  validations: [{expression: \"!has(object.data) || !('bad' in object.data)\", message: bad is not allowed}]
----
-apiVersion: admissionregistration.k8s.io/v1
-kind: ValidatingAdmissionPolicyBinding
-metadata: {name: $NS-bad}
-spec: {policyName: $NS-bad, validationActions: [Deny]}
-";
-    ws.stdin(policy).kubectl(["apply", "--server-side", "-f", "-"]).exits_with(0);
-    let label = ["label", "configmap/it", "a=b", "--dry-run=server", "--overwrite"];
-    let denied = (0..200).any(|_| {
-        std::thread::sleep(std::time::Duration::from_millis(100));
-        ws.kubectl(label).code != 0
-    });
-    assert!(denied, "the policy takes effect");
-    ws.write("it.yaml", &map("2"));
-    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
-    assert_eq!(diff.change("ConfigMap", "it", "data.bad")["op"], "remove", "{diff}");
-    let apply = ws.reconcile(["apply", "-f", "."]).exits_with(0);
-    assert_eq!(apply.object("ConfigMap", "it")["outcome"], "updated", "{apply}");
-    let data = ws.get("ConfigMap", "it")["data"].clone();
-    assert_eq!((&data["good"], data.get("bad")), (&json!("2"), None));
-    ws.reconcile(["diff", "-f", "."]).exits_with(0);
-    assert_eq!(ws.reconcile(["apply", "-f", "."]).exits_with(0).writes(), 0);
-    // What is left belongs to the next apply, also where an update wrote it.
-    ws.write("it.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: it}}");
-    ws.reconcile(["apply", "-f", "."]).exits_with(0);
-    assert_eq!(ws.get("ConfigMap", "it")["data"].get("good"), None);
-}
-
 #[test]
 fn what_others_than_hands_put_in_the_way_is_no_mistake_of_the_manifest() {
     let ws = Workspace::new();

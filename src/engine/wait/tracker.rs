@@ -297,7 +297,7 @@ fn gone(watched: &Watched, last: Option<&Value>, now: Timestamp) -> ObjectReadin
         watched.readiness(&job, now)
     };
     match last.filter(|_| has_expired).map(at_its_end) {
-        Some(last) if last.is_current() => ObjectReadiness::current(DONE),
+        Some(now) if now.is_current() && last.is_some_and(is_complete) => ObjectReadiness::current(DONE),
         Some(last) if last.state == ReadinessState::Failed => last,
         Some(_) => {
             ObjectReadiness::new(ReadinessState::NotFound, "it no longer exists, and it is not known how it ended")
@@ -305,6 +305,11 @@ fn gone(watched: &Watched, last: Option<&Value>, now: Timestamp) -> ObjectReadin
         None if last.is_none() && watched.expires => ObjectReadiness::current(DONE),
         None => ObjectReadiness::new(ReadinessState::NotFound, "it does not exist"),
     }
+}
+
+/// Returns true for a Job that has ended well. A suspended one is current as well.
+fn is_complete(job: &Value) -> bool {
+    job.pointer("/status/completionTime").is_some()
 }
 
 /// The namespaces with enough workloads that one LIST of all Pods is cheaper than one per workload.

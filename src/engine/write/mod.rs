@@ -155,7 +155,6 @@ impl Writer<'_> {
         let done = if shown.diff.is_ownership_only() { Written::Adopted } else { Written::Updated };
         let mut rounds = 0..ROUNDS;
         let mut again: Option<Decision> = None;
-        let mut has_cleared = false;
         loop {
             let decision = again.as_ref().unwrap_or(shown);
             let (Some(live), Some(prediction)) = (decision.live_object(), decision.prediction()) else {
@@ -167,21 +166,6 @@ impl Writer<'_> {
                 Err(error) => error,
             };
             let failed = || Err(self.failed(&error, Some(&live.current.object)));
-            // A policy may refuse each write that leaves something in the way: an update takes it out together with all that differs.
-            let is_refused = error.status().is_some_and(|status| matches!(status.code, 403 | 422));
-            if !has_cleared && is_refused && !prediction.in_the_way.is_empty() {
-                has_cleared = true;
-                if self.update_fields(&live.current.object, live.sent(self.target), prediction).await.is_err() {
-                    return failed();
-                }
-                match self.judge_again().await {
-                    Some(now) if now.diff.is_done() => return Ok(done),
-                    Some(now) if now.diff.is_ownership_only() => again = Some(now),
-                    Some(now) => return Err(Written::Moved(Box::new(now.shown_diff(self.target)))),
-                    None => return failed(),
-                }
-                continue;
-            }
             if !is_open(&error) && (!is_conflict(&error) || rounds.next().is_none()) {
                 return failed();
             }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{CLAIM, WEB, readiness, running, set_status, states, wait_until};
 use crate::control_plane::{Replaced, Workspace};
@@ -218,6 +218,22 @@ fn a_job_that_somebody_deletes_is_not_done() {
     ws.write("job.yaml", &job);
     let waiting = ws.stdin("").start_reconcile(["apply", "-f", ".", "--wait", "--timeout=20s"]);
     wait_until("the Job runs", || ws.find("Job", "migrate").is_some_and(|job| job["status"]["active"] == 1));
+    ws.kubectl(["delete", "job/migrate"]).exits_with(0);
+    let apply = waiting.finish().exits_with(5);
+    assert_eq!(readiness(&apply, "Job", "migrate").0, "notFound", "{apply}");
+}
+
+#[test]
+fn a_suspended_job_that_somebody_deletes_has_not_finished() {
+    let ws = running();
+    ws.write(
+        "job.yaml",
+        &JOB.replaced("name: migrate}\nspec:", "name: migrate}\nspec:\n  suspend: true\n  ttlSecondsAfterFinished: 1"),
+    );
+    ws.write("claim.yaml", CLAIM);
+    let waiting = ws.stdin("").start_reconcile(["apply", "-f", ".", "--wait", "--timeout=8s"]);
+    let is_suspended = |job: &Value| job["status"]["conditions"].to_string().contains("JobSuspended");
+    wait_until("the Job is suspended", || ws.find("Job", "migrate").is_some_and(|job| is_suspended(&job)));
     ws.kubectl(["delete", "job/migrate"]).exits_with(0);
     let apply = waiting.finish().exits_with(5);
     assert_eq!(readiness(&apply, "Job", "migrate").0, "notFound", "{apply}");

@@ -17,6 +17,9 @@ const SHORTEST_END: usize = 8;
 /// Length of the shortest text that somebody may have cut off without a sign of it, in bytes. The API server does so with long warnings.
 const SHORTEST_CUT: usize = 200;
 
+/// Values that say nothing: any text may have these words.
+const OPEN_WORDS: [&str; 5] = ["default", "false", "none", "null", "true"];
+
 /// The values of Secrets, to be searched for in texts.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SecretValues {
@@ -32,7 +35,9 @@ impl SecretValues {
             each_part(value, &mut |part| {
                 let part = beginning(part, ESCAPED);
                 let both = [on_one_line(part), on_one_line(&unescaped(part))];
-                let long = both.iter().filter(|part| part.chars().count() >= SHORTEST);
+                let is_secret =
+                    |part: &&String| part.chars().count() >= SHORTEST && !OPEN_WORDS.contains(&part.as_str());
+                let long = both.iter().filter(is_secret);
                 parts.extend(long.map(|part| beginning(part, LONGEST).to_owned()));
             });
         });
@@ -98,9 +103,30 @@ fn each_part_of_text(value: &str, each: &mut dyn FnMut(&str)) {
     let value = value.trim();
     value.lines().for_each(&mut *each);
     each(value);
+    password_in_url(value).into_iter().for_each(&mut *each);
+    if value.starts_with(['{', '[']) {
+        strings_in(&serde_json::from_str(value).unwrap_or_default(), each);
+    }
     // The last group of base64 depends on what follows.
     let groups = beginning(value, ESCAPED).as_bytes().as_chunks::<3>().0.as_flattened();
     each(&STANDARD.encode(groups));
+}
+
+/// The password of a URL, as in `postgres://shop:PASSWORD@db`.
+fn password_in_url(text: &str) -> Option<&str> {
+    let (_, authority) = text.split_once("://")?;
+    let (user, _) = authority.split('/').next()?.rsplit_once('@')?;
+    Some(user.split_once(':')?.1)
+}
+
+/// Calls a function with the texts in a value, such as the credentials in a `.dockerconfigjson`.
+fn strings_in(value: &Value, each: &mut dyn FnMut(&str)) {
+    match value {
+        Value::Object(map) => map.values().for_each(|value| strings_in(value, each)),
+        Value::Array(items) => items.iter().for_each(|value| strings_in(value, each)),
+        Value::String(text) => each(text),
+        _ => {}
+    }
 }
 
 /// The first bytes of a text.
@@ -169,8 +195,17 @@ mod tests {
             ("p@ss word", "GET /?pw=p%40ss%20word"),
             ("\\d+ 100%25", "it is \\\\d+ 100%25"),
             ("x\ny\nz-1", "x y z-1"),
+            ("postgres://shop:hunter2@db/pay", "bad password hunter2"),
+            (r#"{"auths":{"a":{"password":"hunter2","n":1}}}"#, "bad password hunter2"),
         ] {
             assert!(of(&json!(value)).are_in(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn ordinary_words_repeat_nothing() {
+        for value in ["true", "default", "null"] {
+            assert!(!of(&json!({"a": value})).are_in("the default is true, and not null"), "{value}");
         }
     }
 

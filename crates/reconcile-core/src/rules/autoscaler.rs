@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::Value;
-use structured_merge::{ManagedFieldsEntry, ManagedObject, ObjectKey, Operation, Ownership};
+use structured_merge::{ManagedFieldsEntry, ManagedObject, ObjectKey, ObjectMeta as _, Operation, Ownership};
 
 use super::glob::Glob;
 use super::pattern::FieldPattern;
@@ -54,6 +54,8 @@ pub struct Autoscaler {
     namespace: String,
     workload: (String, String, String),
     scales: Scales,
+    /// True if it is being deleted: it owns nothing any more, although its controller may still act.
+    is_terminating: bool,
 }
 
 /// The fields that an autoscaler changes.
@@ -86,9 +88,6 @@ impl Autoscaler {
             }
             _ => return None,
         };
-        if object.pointer("/metadata/deletionTimestamp").is_some() {
-            return None;
-        }
         let reference = object.pointer(reference)?;
         let referred = |field: &str| reference.get(field).and_then(Value::as_str).filter(|text| !text.is_empty());
         let is_keda = group == "keda.sh";
@@ -100,6 +99,7 @@ impl Autoscaler {
             namespace: namespace.to_owned(),
             workload: (group_of_workload.to_owned(), kind_of_workload.to_owned(), referred("name")?.to_owned()),
             scales,
+            is_terminating: object.is_terminating(),
         })
     }
 
@@ -112,6 +112,7 @@ impl Autoscaler {
     /// The fields of its workload that it owns, given the live object, and the managers that must own them, if that matters.
     fn fields(&self, live: &ManagedObject, people: &BTreeSet<String>) -> Option<(Vec<FieldPattern>, Vec<Glob>)> {
         match self.scales {
+            _ if self.is_terminating => None,
             // A HorizontalPodAutoscaler leaves a workload alone that was scaled to zero (kube-controller-manager, `ScalingDisabled`).
             Scales::Replicas { to_zero: false }
                 if live.object.pointer("/spec/replicas").and_then(Value::as_i64) == Some(0) =>

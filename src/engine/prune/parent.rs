@@ -442,9 +442,8 @@ async fn record(
         Ok(live) => Recorded::Written(live),
         Err(error) if error.status().is_some_and(|status| status.code == 409) => Recorded::Moved,
         Err(error) => {
-            let is_without =
-                |status: &StatusError| status.code == 404 && status.details_kind.as_deref() == Some("namespaces");
-            let namespace = parent.namespace.as_deref().filter(|_| error.status().is_some_and(is_without));
+            let is_missing = error.status().is_some_and(StatusError::is_without_namespace);
+            let namespace = parent.namespace.as_deref().filter(|_| is_missing);
             Recorded::Failed(namespace.map_or_else(|| Diagnostic::about(&parent.gvk, &error), missing_namespace))
         }
     }

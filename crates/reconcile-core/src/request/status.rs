@@ -186,6 +186,11 @@ impl StatusError {
         self.code == 404 && self.from_server
     }
 
+    /// Returns true if the namespace of the object does not exist.
+    pub fn is_without_namespace(&self) -> bool {
+        self.code == 404 && self.details_kind.as_deref() == Some("namespaces")
+    }
+
     /// Returns true if the server refused an anonymous request.
     pub fn is_to_nobody(&self) -> bool {
         self.code == 403 && self.message.contains(r#"User "system:anonymous" cannot"#)

@@ -104,7 +104,7 @@ pub fn refusal(target: &Target, live: Option<&Value>, schema: TypeRef<'_>, statu
     if let Some(message) = refused_by_policy(&status.message) {
         return Refusal::Other(Diagnostic::new(status, message));
     }
-    if is_without_namespace(status) {
+    if status.is_without_namespace() {
         return Refusal::NoNamespace(status.details_name.clone().unwrap_or_default());
     }
     if is_about_immutable_fields(status) {
@@ -131,7 +131,7 @@ pub fn refusal(target: &Target, live: Option<&Value>, schema: TypeRef<'_>, statu
 /// Reads a refusal, and describes it without the server's text.
 fn discreet_refusal(subject: &RejectedObject<'_>, status: &StatusError) -> Refusal {
     let RejectedObject { target, live, .. } = *subject;
-    if is_without_namespace(status) {
+    if status.is_without_namespace() {
         return Refusal::NoNamespace(target.key.namespace.clone().unwrap_or_default());
     }
     let objects: Vec<&Value> = std::iter::once(target.desired.object()).chain(live).collect();
@@ -216,10 +216,6 @@ fn in_terminating_namespace(target: &Target, status: &StatusError) -> Option<Dia
     let namespace = target.key.namespace.as_deref()?;
     let is_terminating = status.code == 403 && status.causes.iter().any(|cause| cause.reason == "NamespaceTerminating");
     is_terminating.then(|| terminating_namespace(namespace))
-}
-
-fn is_without_namespace(status: &StatusError) -> bool {
-    status.code == 404 && status.details_kind.as_deref() == Some("namespaces")
 }
 
 pub(crate) fn is_about_immutable_fields(status: &StatusError) -> bool {

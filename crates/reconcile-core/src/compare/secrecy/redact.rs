@@ -305,7 +305,6 @@ mod tests {
         assert!(is_withheld(&shown) && !is_withheld(&object));
     }
 
-    /// The path of a change leads into a list, and the value at its end says nothing about where it is from.
     #[test]
     fn a_status_that_repeats_a_secret_value_is_redacted() {
         let gvk = GroupVersionKind::new("example.com/v1", "Box");
@@ -323,6 +322,7 @@ mod tests {
         assert_eq!(status, shown["status"]);
     }
 
+    /// The path of a change leads into a list, and the value at its end says nothing about where it is from.
     #[test]
     fn a_change_below_string_data_or_a_secret_in_a_list_is_redacted() {
         let gvk = GroupVersionKind::new("isindir.github.com/v1alpha3", "SopsSecret");

@@ -99,8 +99,8 @@ fn each_part(value: &Value, each: &mut dyn FnMut(&str)) {
     }
 }
 
-fn each_part_of_text(value: &str, each: &mut dyn FnMut(&str)) {
-    let value = value.trim();
+fn each_part_of_text(whole: &str, each: &mut dyn FnMut(&str)) {
+    let value = whole.trim();
     value.lines().for_each(&mut *each);
     each(value);
     password_in_url(value).into_iter().for_each(&mut *each);
@@ -108,8 +108,10 @@ fn each_part_of_text(value: &str, each: &mut dyn FnMut(&str)) {
         strings_in(&serde_json::from_str(value).unwrap_or_default(), each);
     }
     // The last group of base64 depends on what follows.
-    let groups = beginning(value, ESCAPED).as_bytes().as_chunks::<3>().0.as_flattened();
-    each(&STANDARD.encode(groups));
+    for text in [whole, value] {
+        let groups = beginning(text, ESCAPED).as_bytes().as_chunks::<3>().0.as_flattened();
+        each(&STANDARD.encode(groups));
+    }
 }
 
 /// The password of a URL, as in `postgres://shop:PASSWORD@db`.
@@ -195,6 +197,7 @@ mod tests {
             ("p@ss word", "GET /?pw=p%40ss%20word"),
             ("\\d+ 100%25", "it is \\\\d+ 100%25"),
             ("x\ny\nz-1", "x y z-1"),
+            (" hunter2 ", "cannot use IGh1bnRlcjIg"),
             ("postgres://shop:hunter2@db/pay", "bad password hunter2"),
             (r#"{"auths":{"a":{"password":"hunter2","n":1}}}"#, "bad password hunter2"),
         ] {

@@ -192,7 +192,16 @@ fn freed(objects: &[ObjectReport]) -> impl Iterator<Item = String> {
         let warning = |ignored: &IgnoredFields| {
             let paths: Vec<String> = ignored.paths.iter().map(ToString::to_string).collect();
             let paths = listed(paths.iter().map(String::as_str), FREED_SHOWN);
-            format!("{}: {} goes, and the next apply sets what is left to it now: {paths}", object.key, ignored.rule)
+            // Its controller does not give up what it has set.
+            let mut owners = ignored.managers.values().flatten().map(String::as_str);
+            let goes = format!("{}: {} goes", object.key, ignored.rule);
+            match owners.find(|owner| !owner.starts_with("kubectl")) {
+                Some(owner) => {
+                    let owner = listed([owner], 1);
+                    format!("{goes}, and {owner} still owns what is left to it now, until `--force-conflicts` takes it: {paths}")
+                }
+                None => format!("{goes}, and the next apply sets what is left to it now: {paths}"),
+            }
         };
         of_deleted.map(warning).collect::<Vec<_>>()
     })

@@ -1,6 +1,6 @@
 //! What autoscalers and injectors change is theirs: not shown as drift, not reset, and everything beside it is still compared.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::control_plane::{ANY_FIELDS, ControlPlane, Replaced, Request, Workspace, base64, definition, wait_until};
 use crate::manifests::WEB;
@@ -106,37 +106,25 @@ fn replicas_that_are_left_to_an_autoscaler_which_is_pruned_are_told() {
     assert_eq!(replicas(&ws), 2);
 }
 
-/// The claim of its controller stays when the autoscaler goes.
+/// Nobody takes the claim of its controller away.
 #[test]
-fn replicas_of_an_autoscaler_that_is_gone_are_those_of_the_manifest_again() {
+fn the_controller_of_an_autoscaler_which_is_pruned_is_named_with_the_flag_that_takes_its_field() {
     let ws = Workspace::new();
+    let prune = |command| ws.reconcile([command, "-f", ".", "--prune", "--applyset=web"]);
     ws.write("web.yaml", WEB);
-    ws.reconcile(["apply", "-f", "."]).exits_with(0);
-    ws.apply_as("platform", AUTOSCALER);
-    ws.scale("deployment/web", 7);
-    let by_controller = ["patch", "deployment/web", "--subresource=scale", "--type=merge"];
+    let autoscaler = ws.write("autoscaler.yaml", AUTOSCALER);
+    prune("apply").exits_with(0);
+    let scale = ["patch", "deployment/web", "--subresource=scale", "--type=merge"];
     let manager = ["--field-manager=kube-controller-manager", "-p", r#"{"spec": {"replicas": 6}}"#];
-    ws.kubectl([&by_controller[..], &manager].concat()).exits_with(0);
-    is_left_alone(&ws, 6);
-    ws.write("web.yaml", &WEB.replaced("image: shop/web:1.2", "image: shop/web:1.3"));
-    // One that is being deleted may still scale.
-    let held = |finalizers: Value| ws.patch_as("guard", "hpa/web", &json!({"metadata": {"finalizers": finalizers}}));
-    held(json!(["example.com/held"]));
-    ws.kubectl(["delete", "hpa/web", "--wait=false"]).exits_with(0);
-    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
-    assert_eq!(diff.object("Deployment", "web")["conflicts"].as_array().map(Vec::len), Some(1), "{diff}");
-    held(json!(null));
-    // Who may not list autoscalers does not know.
-    let unknown = ws.reconcile(["diff", "-f", ".", "--autoscalers=ignore"]).exits_with(1);
-    assert_eq!(unknown.object("Deployment", "web")["conflicts"].as_array().map(Vec::len), Some(1), "{unknown}");
-    let applier = ws.reconcile(["diff", "-f", ".", "--force-conflicts=none", "--fail-on=conflict"]).exits_with(1);
-    assert!(applier.stdout.contains("conflict with kube-controller-manager"), "{applier}");
-    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
-    let change = diff.change("Deployment", "web", "spec.replicas");
-    assert_eq!((&change["live"], &change["desired"], &change["side"]), (&json!(6), &json!(2), &json!("cluster")));
-    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    ws.kubectl([&scale[..], &manager].concat()).exits_with(0);
+    std::fs::remove_file(autoscaler).unwrap();
+    for (command, code) in [("diff", 1), ("apply", 0)] {
+        let warnings = prune(command).exits_with(code).report()["warnings"].to_string();
+        assert!(warnings.contains("`kube-controller-manager` still owns what is left to it now"), "{warnings}");
+    }
+    assert_eq!(prune("apply").exits_with(4).object("Deployment", "web")["outcome"], "conflict");
+    ws.reconcile(["apply", "-f", ".", "--prune", "--applyset=web", "--force-conflicts"]).exits_with(0);
     assert_eq!(replicas(&ws), 2);
-    assert_eq!(ws.reconcile(["apply", "-f", "."]).exits_with(0).writes(), 0);
 }
 
 #[test]

@@ -48,15 +48,14 @@ impl ComparisonInputs {
             self.types.set(types).is_ok()
         };
         let autoscalers = async {
-            let (found, unlisted) = match autoscalers {
+            let (autoscalers, unlisted) = match autoscalers {
                 Some(source) => source.read(cluster, targets).await,
                 None => (Vec::new(), Vec::new()),
             };
             let all = Arc::make_mut(&mut policy.autoscalers);
-            for autoscaler in found {
+            for autoscaler in autoscalers {
                 all.add(autoscaler);
             }
-            all.are_complete = autoscalers.is_some() && unlisted.is_empty();
             self.rules.set(Rules { policy, unlisted }).is_ok()
         };
         futures::join!(types, autoscalers);

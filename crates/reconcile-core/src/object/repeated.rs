@@ -105,7 +105,7 @@ fn each_part_of_text(whole: &str, each: &mut dyn FnMut(&str)) {
     each(value);
     password_in_url(value).into_iter().for_each(&mut *each);
     if value.starts_with(['{', '[']) {
-        strings_in(&serde_json::from_str(value).unwrap_or_default(), each);
+        strings_in(&serde_json::from_str::<Value>(value).unwrap_or_default(), each);
     }
     // The last group of base64 depends on what follows.
     for text in [whole, value] {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::Value;
-use structured_merge::{ManagedFieldsEntry, ManagedObject, ObjectKey, ObjectMeta as _, Operation, Ownership};
+use structured_merge::{ManagedFieldsEntry, ManagedObject, ObjectKey, Operation, Ownership};
 
 use super::glob::Glob;
 use super::pattern::FieldPattern;
@@ -54,8 +54,6 @@ pub struct Autoscaler {
     namespace: String,
     workload: (String, String, String),
     scales: Scales,
-    /// True if it is being deleted: it owns nothing any more, although its controller may still act.
-    is_terminating: bool,
 }
 
 /// The fields that an autoscaler changes.
@@ -88,6 +86,9 @@ impl Autoscaler {
             }
             _ => return None,
         };
+        if object.pointer("/metadata/deletionTimestamp").is_some() {
+            return None;
+        }
         let reference = object.pointer(reference)?;
         let referred = |field: &str| reference.get(field).and_then(Value::as_str).filter(|text| !text.is_empty());
         let is_keda = group == "keda.sh";
@@ -99,7 +100,6 @@ impl Autoscaler {
             namespace: namespace.to_owned(),
             workload: (group_of_workload.to_owned(), kind_of_workload.to_owned(), referred("name")?.to_owned()),
             scales,
-            is_terminating: object.is_terminating(),
         })
     }
 
@@ -112,7 +112,6 @@ impl Autoscaler {
     /// The fields of its workload that it owns, given the live object, and the managers that must own them, if that matters.
     fn fields(&self, live: &ManagedObject, people: &BTreeSet<String>) -> Option<(Vec<FieldPattern>, Vec<Glob>)> {
         match self.scales {
-            _ if self.is_terminating => None,
             // A HorizontalPodAutoscaler leaves a workload alone that was scaled to zero (kube-controller-manager, `ScalingDisabled`).
             Scales::Replicas { to_zero: false }
                 if live.object.pointer("/spec/replicas").and_then(Value::as_i64) == Some(0) =>
@@ -147,15 +146,13 @@ pub(super) fn patterns(fields: &[&str]) -> Vec<FieldPattern> {
 pub struct Autoscalers {
     /// The autoscalers; the numbers of [`super::RuleRef::Autoscaler`] are their positions.
     pub all: Vec<Autoscaler>,
-    /// True if there are no others: all kinds of them were listed.
-    pub are_complete: bool,
     people: BTreeSet<String>,
 }
 
 impl Autoscalers {
     /// Starts without autoscalers. The given field managers are tools of people, as kubectl is.
     pub fn with_people(people: &BTreeSet<String>) -> Self {
-        Self { all: Vec::new(), are_complete: false, people: people.clone() }
+        Self { all: Vec::new(), people: people.clone() }
     }
 
     /// Adds one, unless it is known.
@@ -163,14 +160,6 @@ impl Autoscalers {
         if !self.all.contains(&autoscaler) {
             self.all.push(autoscaler);
         }
-    }
-
-    /// Returns true if a claim on an object is that of a horizontal autoscaler that no longer exists: nobody takes its claims away.
-    /// Only its controller scales as this manager (`pkg/controller/podautoscaler/horizontal.go`).
-    pub(crate) fn has_left(&self, key: &ObjectKey, claim: &ManagedFieldsEntry) -> bool {
-        let is_of_controller = claim.manager == "kube-controller-manager" && claim.subresource == "scale";
-        let mut own = self.all.iter().filter(|autoscaler| workload(key) == Some(autoscaler.workload()));
-        self.are_complete && is_of_controller && own.next().is_none()
     }
 
     /// The fields that autoscalers of an object own, with the position of each autoscaler.

@@ -43,9 +43,7 @@ impl<'a> ContestedFields<'a> {
         let texts = lost_texts(gvk, &live.current.object, others, &ours, changed);
         let ours = texts.iter().fold(with_string_data(gvk, ours, &[]), |all, lost| all.union(&lost.fields));
         let lost = live.current.owners.lost(after).into_iter().chain(texts).filter(|lost| counts(lost.entry));
-        let is_left = |entry| policy.force != ForceConflicts::None && policy.autoscalers.has_left(&target.key, entry);
-        let (given_up, lost): (Vec<_>, Vec<_>) =
-            lost.partition(|lost| policy.takes_from(lost.entry) || is_left(lost.entry));
+        let (given_up, lost): (Vec<_>, Vec<_>) = lost.partition(|lost| policy.takes_from(lost.entry));
         let renamed = renamed(&live.current.object, gvk, &lost);
         let mut manifest = Lookup::of(live.sent(target));
         let taken = |lost: &LostFields<'a>| {

@@ -258,10 +258,10 @@ impl<'a> ApplyRun<'a> {
                 }
                 TurnOutcome::Tried(result) => {
                     if let Err(Skip::Unready { what, .. }) = &result {
-                        items
-                            .iter_mut()
-                            .filter(|item| item.target().key == *what)
-                            .for_each(|item| item.was_unready = true);
+                        let planned = Arc::clone(&items[index].planned);
+                        for need in &planned.needs {
+                            items[need.on].was_unready |= items[need.on].target().key == *what;
+                        }
                     }
                     let was_tried = result.is_ok();
                     let item = &mut items[index];

@@ -23,6 +23,8 @@ use reconcile_core::text::listed;
 
 /// The most fields that a warning names.
 const FREED_SHOWN: usize = 3;
+/// The field manager of the controller that scales for horizontal autoscalers.
+const SCALER: &str = "kube-controller-manager";
 
 /// The objects of a run as its last events report them, in the order in which they were compared.
 #[derive(Default)]
@@ -192,15 +194,12 @@ fn freed(objects: &[ObjectReport]) -> impl Iterator<Item = String> {
         let warning = |ignored: &IgnoredFields| {
             let paths: Vec<String> = ignored.paths.iter().map(ToString::to_string).collect();
             let paths = listed(paths.iter().map(String::as_str), FREED_SHOWN);
-            // Its controller does not give up what it has set.
-            let mut owners = ignored.managers.values().flatten().map(String::as_str);
             let goes = format!("{}: {} goes", object.key, ignored.rule);
-            match owners.find(|owner| !owner.starts_with("kubectl")) {
-                Some(owner) => {
-                    let owner = listed([owner], 1);
-                    format!("{goes}, and {owner} still owns what is left to it now, until `--force-conflicts` takes it: {paths}")
-                }
-                None => format!("{goes}, and the next apply sets what is left to it now: {paths}"),
+            // Its controller does not give up what it has set.
+            if ignored.managers.values().flatten().any(|manager| manager == SCALER) {
+                format!("{goes}, and `{SCALER}` still owns what is left to it now, until `--force-conflicts` takes it: {paths}")
+            } else {
+                format!("{goes}, and the next apply sets what is left to it now: {paths}")
             }
         };
         of_deleted.map(warning).collect::<Vec<_>>()

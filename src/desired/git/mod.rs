@@ -198,25 +198,25 @@ impl Repository {
     pub fn tree(&self, revision: &Revision) -> Result<Tree, Diagnostic> {
         let list = self.output(&["ls-tree", "-r", "-z", "--long", "--full-tree", &revision.commit], MAX_LIST)?;
         let Some(list) = list else {
-            return Err(self.unlisted(revision)?);
+            return Err(self.unlisted(revision));
         };
         Ok(Tree::of(&list, Objects::begin(self.command(&["cat-file", "--batch"]), LIMIT)?))
     }
 
     /// The error for a revision whose files cannot be listed with their sizes.
-    fn unlisted(&self, revision: &Revision) -> Result<Diagnostic, Diagnostic> {
+    fn unlisted(&self, revision: &Revision) -> Diagnostic {
         let message = format!("`--since`: git cannot list the files of `{}`", revision.name);
-        let is_partial = self.ask(&["config", "--get-regexp", r"^remote\..*\.promisor$"])?.is_some();
-        Ok(if is_partial {
-            let hint = format!(
-                "run `git archive {} > /dev/null`, which fetches them, or clone without `--filter`: this program fetches nothing",
-                revision.commit
-            );
-            Diagnostic::general(format!("{message}: this is a partial clone, and some of them were not fetched yet"))
-                .with_hint(hint)
-        } else {
-            Diagnostic::general(message)
-        })
+        let is_partial =
+            self.ask(&["config", "--get-regexp", r"^remote\..*\.promisor$"]).is_ok_and(|found| found.is_some());
+        if !is_partial {
+            return Diagnostic::general(message);
+        }
+        let hint = format!(
+            "run `git archive {} > /dev/null`, which fetches them, or clone without `--filter`: this program fetches nothing",
+            revision.commit
+        );
+        let message = format!("{message}: this is a partial clone, and some of them were not fetched yet");
+        Diagnostic::general(message).with_hint(hint)
     }
 
     /// The first line that a command prints; `None` if it fails.

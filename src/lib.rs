@@ -16,12 +16,12 @@
 //! 5. [`engine`] compares every object, writes it under a lock on the version that was compared, and compares again if the object has
 //!    changed. It prunes the members of an apply set, as the crate [`apply_set`] decides. It emits events: the screen shows them, and a
 //!    builder folds them into the report.
-//! 6. [`engine::wait`] follows the objects until they are ready. The readiness rules are in the crate `kstatus`.
+//! 6. `engine::wait` follows the objects until they are ready. The readiness rules are in the crate `kstatus`.
 //! 7. [`reconcile_report`] is one model, its words, and a table of formats that show it.
 //!
 //! The crates decide and describe: they are pure, and their manifests keep them so. Below [`reconcile_core`] are [`structured_merge`] (field
 //! paths, field sets, the types of the API, merging and proving), `kube-yaml`, `manifest-edit`, `kstatus`, `bounded-cel` and `apply-set`. This crate touches
-//! the world. At its edges are [`client`] (kubeconfig, credentials, and kube for the requests), [`program`] (finds other programs)
+//! the world. At its edges are [`client`] (kubeconfig, credentials, and kube for the requests), `program` (finds other programs)
 //! and [`terminal`] (the only door to stdout and stderr). [`cli`] has the flags that commands share,
 //! and on top are [`commands`], each with its own flags in one place. What they share of a run is in `run`, and how it is shown and written in
 //! `output`. Imports point one way. `docs/architecture.md` follows one object through all of them.
@@ -42,6 +42,7 @@
 #![cfg_attr(test, allow(clippy::unreachable, clippy::string_slice))]
 
 // Where what others wrote is read, no index, sum or size of theirs may end the program; lists of our own are counted plainly.
+mod bounded;
 #[cfg_attr(not(test), deny(clippy::arithmetic_side_effects))]
 pub mod cli;
 #[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
@@ -56,7 +57,7 @@ pub mod engine;
 pub mod live;
 mod output;
 mod private_folder;
-pub mod program;
+mod program;
 #[doc(hidden)]
 pub mod readers;
 mod run;

@@ -3,6 +3,7 @@ use std::ffi::OsString;
 
 use clap::builder::{NonEmptyStringValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum, ValueHint};
+use reconcile_core::compare::FIELD_MANAGER;
 use reconcile_report::{FAIL_CLASSES, FailClass};
 
 /// Flags of `diff` and `apply` that define what counts as drift, and which fields to take from other managers.
@@ -86,7 +87,7 @@ impl CompareArgs {
 #[command(next_help_heading = "Compare")]
 pub struct EvidenceArgs {
     /// Name of the field manager that applies and owns the fields of the manifests
-    #[arg(long, value_name = "NAME", default_value = "kubectl-reconcile", value_parser = NonEmptyStringValueParser::new())]
+    #[arg(long, value_name = "NAME", default_value = FIELD_MANAGER, value_parser = NonEmptyStringValueParser::new())]
     pub field_manager: String,
     /// Method to determine drift: prove it from the live object and ask the server only when needed (auto), always ask (server),
     /// or never send a PATCH and compare locally (read-only)

@@ -174,8 +174,7 @@ impl Cluster {
     }
 
     /// Sends one read, repeats it if that is safe, and reads the whole answer, all within the request timeout. After a 401, it renews
-    /// the credentials once, if they can be renewed, and starts over. If the run is stopped, it does not wait for the answer to a
-    /// request that changes nothing; it waits for every write.
+    /// the credentials once, if they can be renewed, and starts over. If the run is stopped, it does not wait for the answer.
     pub async fn send(&self, request: impl Into<Request>) -> Result<Response<Bytes>, RequestError> {
         let request = request.into();
         match self.0.early.answer(&request).await {
@@ -184,7 +183,8 @@ impl Cluster {
         }
     }
 
-    /// Sends a change, or a dry run of one, as [`Cluster::send`] does. `warnings` takes what the server warns of, also if it refuses.
+    /// Sends a change, or a dry run of one, as [`Cluster::send`] does, and waits for the answer to a change even if the run is stopped.
+    /// `warnings` takes what the server warns of, also if it refuses.
     pub async fn change(
         &self,
         change: impl Into<Change>,

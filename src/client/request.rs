@@ -49,7 +49,7 @@ impl RequestKind {
 /// Permission to send a request again if its outcome is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Retry {
-    /// It is idempotent: a read, a dry run, or an apply with a uid and a resourceVersion.
+    /// It is idempotent: a read, a dry run, an apply, or a change that names the uid or the resourceVersion that it was made for.
     Safe,
     /// It is sent again only when the server says that it did not process it.
     Never,

@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 use futures::StreamExt as _;
 use k8s_openapi::Resource as _;
 use k8s_openapi::api::authorization::v1::{ResourceAttributes, SelfSubjectAccessReview, SelfSubjectAccessReviewSpec};
+use reconcile_core::compare::FIELD_MANAGER;
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::live::{Discovery, Resource, Target};
 use reconcile_core::manifest::{ReleaseInfo, ReleaseName, Releases};
@@ -174,7 +175,7 @@ async fn report(args: &AccessArgs, configured: Configured, output: &Output) -> R
     let (run, desired) = invocation.begin("access", Vec::new()).await?;
     let Server { cluster, discovery, .. } = &run.server;
     let places = places(&desired, &run.server);
-    let unread = desired.releases.iter().flat_map(|releases| releases.unreadable.clone()).collect::<Vec<_>>();
+    let unread = desired.unreadable_releases().to_vec();
     let releases = desired.releases.iter().filter(|_| args.evidence != EvidenceChoice::ReadOnly);
     let upgraded: BTreeSet<ReleaseName> = releases.flat_map(Releases::server_side).map(ReleaseInfo::named).collect();
     let plan = run.plan(desired, None)?;
@@ -385,7 +386,7 @@ async fn is_allowed(cluster: &Cluster, permission: &Permission) -> Result<bool, 
     let kind = SelfSubjectAccessReview::KIND;
     let question = json!({"apiVersion": api_version, "kind": kind, "spec": spec});
     let collection = Address::from("/apis/authorization.k8s.io/v1/selfsubjectaccessreviews");
-    let review = WriteRequest::create(collection, "kubectl-reconcile", &question).dry_run();
+    let review = WriteRequest::create(collection, FIELD_MANAGER, &question).dry_run();
     // A review is no object of the user, so that a warning would be about this program alone.
     let reply = cluster.change(review, &Warnings::default()).await?;
     let answer: Value = parse(cluster, reply.body())?;

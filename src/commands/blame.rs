@@ -7,7 +7,7 @@ use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum, ValueHint};
 use futures::{StreamExt as _, stream};
 use reconcile_core::blame::Blame;
-use reconcile_core::compare::{Policy, Redactor};
+use reconcile_core::compare::{FIELD_MANAGER, Policy, Redactor};
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::live::resolve::resolve;
 use reconcile_core::live::{LiveState, Target};
@@ -92,7 +92,7 @@ pub struct BlameArgs {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Input")]
     pub live: Option<String>,
     /// Name of the field manager that applies and owns the fields of the manifests; with `--audit-log`, writes since its last apply count
-    #[arg(long, value_name = "NAME", default_value = "kubectl-reconcile", value_parser = NonEmptyStringValueParser::new(), help_heading = "Output")]
+    #[arg(long, value_name = "NAME", default_value = FIELD_MANAGER, value_parser = NonEmptyStringValueParser::new(), help_heading = "Output")]
     pub field_manager: String,
     /// Name the users behind the managers from this audit log of the API server: JSON lines, also compressed with gzip (repeatable)
     #[arg(long = "audit-log", value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
@@ -283,7 +283,7 @@ impl Blaming<'_> {
         let (run, desired) =
             Box::pin(self.invocation.begin_in(context, manifests, vec![EarlySubject::Objects])).await?;
         output.remark_on(&desired);
-        let unreadable = desired.releases.as_ref().map(|releases| releases.unreadable.as_slice()).unwrap_or_default();
+        let unreadable = desired.unreadable_releases();
         print_diagnostics(&output.terminal, unreadable);
         let is_incomplete = !unreadable.is_empty();
         let targets: Vec<Target> = match self.args.objects.as_slice() {

@@ -9,8 +9,8 @@ use clap::{Args, Command, ValueHint};
 use reconcile_core::text::similar;
 use reconcile_report::{EXIT_SUCCESS, Failure};
 
+use crate::output::atomic_file::AtomicFile;
 use crate::output::direct_file::Readers;
-use crate::output::report_file::ReportFile;
 use crate::output::unwritable;
 use crate::terminal::Terminal;
 
@@ -78,7 +78,7 @@ fn write_all(program: Command, folder: &Path) -> Result<(), Failure> {
         }
         let file = folder.join(format!("{}.1", name_of(&path)));
         let page = page(command, &path)?;
-        let written = ReportFile::open(&file, Readers::Usual).and_then(|file| file.write(page.as_bytes()));
+        let written = AtomicFile::open(&file, Readers::Usual).and_then(|file| file.write(page.as_bytes()));
         written.map_err(|error| Failure::invalid(unwritable(&shown(&file), &error)))?;
     }
     Ok(())

@@ -4,8 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueHint};
-use jiff::{Timestamp, Unit};
-use reconcile_core::compare::{EvidenceMode, Policy};
+use reconcile_core::compare::{EvidenceMode, FIELD_MANAGER, Policy};
 use reconcile_core::manifest::DesiredSet;
 use reconcile_core::own::Recipient;
 use reconcile_core::rules::Glob;
@@ -19,8 +18,8 @@ use crate::cli::{
 use crate::commands::apply::DryRunChoice;
 use crate::engine::own::OwnRun;
 use crate::live::early::EarlySubject;
-use crate::output::Output;
 use crate::output::events::Events;
+use crate::output::{Output, now};
 use crate::run::audit_log::{AuditLogs, plural_names};
 use crate::run::contexts::ChosenContexts;
 use crate::run::driver::ContextCommand;
@@ -95,7 +94,7 @@ impl OwnArgs {
         match (&self.field_manager, &self.input.from) {
             (Some(manager), _) => manager,
             (None, Some(FromSource::Helm { .. } | FromSource::Releases)) => "helm",
-            (None, _) => OURS,
+            (None, _) => FIELD_MANAGER,
         }
     }
 
@@ -104,7 +103,7 @@ impl OwnArgs {
         let is_local = self.dry_run == Some(DryRunChoice::Client);
         let evidence = EvidenceArgs {
             // `kubectl apply --server-side` may get fields, although no apply of ours may share its name.
-            field_manager: if self.manager() == KUBECTL { OURS } else { self.manager() }.to_owned(),
+            field_manager: if self.manager() == KUBECTL { FIELD_MANAGER } else { self.manager() }.to_owned(),
             evidence: if is_local { EvidenceChoice::ReadOnly } else { EvidenceChoice::Auto },
             autoscalers: self.autoscalers,
             base: BaseArgs::default(),
@@ -113,8 +112,6 @@ impl OwnArgs {
     }
 }
 
-/// Our own field manager.
-const OURS: &str = "kubectl-reconcile";
 /// The field manager of `kubectl apply --server-side`.
 const KUBECTL: &str = "kubectl";
 
@@ -163,8 +160,7 @@ impl ContextCommand for Own<'_> {
         let mut comparison = run.comparison(compare, policy, &plan, &events);
         comparison.warns_of_sets = false;
         let plan = plan.shard(args.shard.shard, |_| false);
-        let now = Timestamp::now();
-        let time = now.round(Unit::Second).unwrap_or(now).to_string();
+        let time = now();
         let recipient = Recipient { policy, released, time: &time, names_owners: !args.audit_logs.is_empty() };
         let tries = !writes && policy.evidence != EvidenceMode::ReadOnly;
         let plurals = plural_names(plan.targets());

@@ -86,14 +86,17 @@ pub(super) fn run(ReportArgs { command: ReportCommand::Merge(args) }: &ReportArg
 fn read(args: &MergeArgs) -> Result<Vec<MergeInput>, Vec<Diagnostic>> {
     let mut parts = Vec::new();
     let mut diagnostics = Vec::new();
-    let mut remaining = IN_ALL;
+    let mut bytes = 0_u64;
     let mut shared = SharedObjects::default();
     for path in &args.files {
         let file = path.to_string_lossy();
-        let read = content(path, LARGEST.min(remaining)).map_err(|message| Diagnostic::of_file(&file, message));
-        match read.and_then(|text| Ok((text.len() as u64, MergeInput::read(&file, &text)?))) {
-            Ok((length, mut of_file)) => {
-                remaining = remaining.saturating_sub(length);
+        let read = content(path, LARGEST).and_then(|text| {
+            bytes += text.len() as u64;
+            if bytes > IN_ALL { Err("all reports together are larger than 1 GiB".to_owned()) } else { Ok(text) }
+        });
+        let read = read.map_err(|message| Diagnostic::of_file(&file, message));
+        match read.and_then(|text| MergeInput::read(&file, &text)) {
+            Ok(mut of_file) => {
                 for report in &mut of_file {
                     shared.share(report);
                 }

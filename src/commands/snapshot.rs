@@ -14,8 +14,8 @@ use crate::live::definitions::definitions_beside;
 use crate::live::discovery::Server;
 use crate::live::early::EarlySubject;
 use crate::live::fetch::fetch;
+use crate::output::atomic_file::AtomicFile;
 use crate::output::direct_file::Readers;
-use crate::output::report_file::ReportFile;
 use crate::output::{Output, print_diagnostics, print_error_of, unwritable};
 use crate::run::invocation::Invocation;
 use crate::run::settings::{Configured, Settings};
@@ -65,7 +65,7 @@ pub(super) async fn run(args: &SnapshotArgs, configured: Configured, terminal: &
     let settings = &Settings::of(configured?, output);
     // A file with the values of Secrets is readable only by its owner from the moment it exists.
     let readers = if args.include_secrets { Readers::Owner } else { Readers::Usual };
-    let open = |file: &String| match ReportFile::open(Path::new(file), readers) {
+    let open = |file: &String| match AtomicFile::open(Path::new(file), readers) {
         Ok(opened) => Ok((file.clone(), opened)),
         Err(error) => Err(Failure::invalid(unwritable(file, &error))),
     };
@@ -74,7 +74,7 @@ pub(super) async fn run(args: &SnapshotArgs, configured: Configured, terminal: &
     let early = if args.shard.shard.is_some() { Vec::new() } else { vec![EarlySubject::Objects] };
     let (run, desired) = invocation.begin("snapshot", early).await?;
     let Server { cluster, namespaces, .. } = &run.server;
-    let unreadable = desired.releases.as_ref().map(|releases| releases.unreadable.as_slice()).unwrap_or_default();
+    let unreadable = desired.unreadable_releases();
     print_diagnostics(terminal, unreadable);
     let is_incomplete = !unreadable.is_empty();
     let plan = run.plan(desired, None)?.shard(args.shard.shard, |_| false);

@@ -21,13 +21,13 @@ mod written;
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
-use std::io::Read as _;
 use std::path::Path;
 use std::sync::Arc;
 
 use clap::Command;
 use reconcile_report::Failure;
 
+use crate::bounded::read_at_most;
 use crate::cli::ConfigArgs;
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::manifest::SourceText;
@@ -133,13 +133,10 @@ impl Configuration {
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     let name = path.to_string_lossy();
     let file = std::fs::File::open(path).map_err(|error| found::unreadable(&name, &error))?;
-    let mut bytes = Vec::new();
-    file.take(MAX_SIZE + 1).read_to_end(&mut bytes).map_err(|error| found::unreadable(&name, &error))?;
-    if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > MAX_SIZE {
-        let message = format!("is larger than a configuration may be: {MAX_SIZE} bytes");
-        return Err(Failure::invalid(Diagnostic::of_file(&name, message)));
-    }
-    Ok(bytes)
+    read_at_most(file, MAX_SIZE).map_err(|error| found::unreadable(&name, &error))?.ok_or_else(|| {
+        let message = format!("is larger than a configuration may be: {} MiB", MAX_SIZE >> 20);
+        Failure::invalid(Diagnostic::of_file(&name, message))
+    })
 }
 
 fn beginning() -> String {

@@ -64,7 +64,7 @@ pub(super) const FLAGS: &[(&str, Settable)] = &[
     ("config", Settable::Never(CONFIGURED)),
     ("confirm", Settable::Any(STRICTER)),
     ("context", Settable::Never(CLUSTER)),
-    ("create-namespace", Settable::Any("the manifests could name the namespaces as well")),
+    ("create-namespace", Settable::Any("it does no more than manifests with these Namespaces")),
     (
         "decrypt",
         Settable::Never("a proposed change could start a program, which contacts the key servers that manifests name"),

@@ -3,10 +3,11 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::ffi::OsStr;
 use std::fs;
-use std::io::{self, Read as _};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::bounded::read_at_most;
 use kube_yaml::Validation;
 use reconcile_core::diagnostic::KUSTOMIZATIONS;
 use reconcile_core::manifest::{BuiltFrom, Files};
@@ -132,13 +133,9 @@ fn add(tree: &mut Tree, path: &str, bytes: &mut u64, known: &Files) -> io::Resul
         tree.files.insert(path.to_owned(), Arc::clone(content));
         return Ok(());
     }
-    let mut content = Vec::new();
     let left = MOST_BYTES.saturating_sub(*bytes);
-    fs::File::open(path)?.take(left.saturating_add(1)).read_to_end(&mut content)?;
+    let content = read_at_most(fs::File::open(path)?, left)?.ok_or_else(too_large)?;
     *bytes = bytes.saturating_add(u64::try_from(content.len()).unwrap_or(u64::MAX));
-    if *bytes > MOST_BYTES {
-        return Err(too_large());
-    }
     tree.files.insert(path.to_owned(), Arc::from(content));
     Ok(())
 }

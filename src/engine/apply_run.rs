@@ -10,7 +10,7 @@ use std::time::Duration;
 use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
 
-use crate::client::IN_FLIGHT;
+use crate::client::{IN_FLIGHT, RequestError};
 use crate::engine::comparison::{Comparison, LiveSource as _};
 use crate::engine::event::{Event, Stage};
 use crate::engine::item::{self, Item, Skip, blocked};
@@ -154,7 +154,7 @@ impl<'a> ApplyRun<'a> {
         &self.comparison
     }
 
-    /// The same, to be asked for more.
+    /// The comparison, for questions that change it.
     pub fn comparison_mut(&mut self) -> &mut Comparison<'a> {
         &mut self.comparison
     }
@@ -338,18 +338,23 @@ impl<'a> ApplyRun<'a> {
         let provisional = || later.iter().filter(|item| item.is_provisional()).map(Item::target);
         let awaited: Vec<_> =
             provisional().filter(|target| is_defined(target)).map(|target| target.key.gvk.clone()).collect();
-        if let Ok(discovery) = wait_for_discovery(comparison.cluster, &awaited).await {
-            comparison.types.forget(&awaited, crds.iter().map(|crd| crd.target.desired.object()));
-            for item in later.iter_mut().filter(|item| item.is_provisional()) {
-                let target = &mut Arc::make_mut(&mut item.planned).target;
-                let before = target.resource.as_deref().ok().map(|resource| resource.namespaced);
-                target.resource = match resource_of(&target.key.gvk, &discovery) {
-                    Ok(now) if before.is_some_and(|before| before != now.namespaced) => {
-                        Err(Box::new(other_scope(target)))
-                    }
-                    now => now.map(Arc::new).map_err(Box::new),
-                };
+        let discovery = match wait_for_discovery(comparison.cluster, &awaited).await {
+            Ok(discovery) => discovery,
+            Err(RequestError::Stopped) => return,
+            Err(error) => {
+                let reason = Diagnostic::from(&error).message;
+                comparison.warnings.insert(format!("the kinds of the server could not be read again: {reason}"));
+                return;
             }
+        };
+        comparison.types.forget(&awaited, crds.iter().map(|crd| crd.target.desired.object()));
+        for item in later.iter_mut().filter(|item| item.is_provisional()) {
+            let target = &mut Arc::make_mut(&mut item.planned).target;
+            let before = target.resource.as_deref().ok().map(|resource| resource.namespaced);
+            target.resource = match resource_of(&target.key.gvk, &discovery) {
+                Ok(now) if before.is_some_and(|before| before != now.namespaced) => Err(Box::new(other_scope(target))),
+                now => now.map(Arc::new).map_err(Box::new),
+            };
         }
     }
 }

@@ -248,11 +248,10 @@ impl Unmet {
 
 /// Returns the reason why an object with changes is not written, if there is one.
 pub(crate) fn skipped(items: &[Item], item: &Item, interrupted: bool) -> Option<Skip> {
-    match interrupted {
-        true => Some(Skip::Interrupted),
-        false if item.is_change() => blocked(items, item),
-        false => None,
+    if interrupted {
+        return Some(Skip::Interrupted);
     }
+    item.is_change().then(|| blocked(items, item)).flatten()
 }
 
 /// Warns of the objects that a pass skips because they need one that `--only` leaves.
@@ -363,7 +362,7 @@ impl From<Skip> for TurnResult {
                     Unmet::LeftAlone => "was left alone",
                     Unmet::NotCompared => "could not be compared",
                     Unmet::Skipped => "was skipped",
-                    Unmet::Left => "does not exist and is left by `--only`",
+                    Unmet::Left => "does not exist, and `--only` does not create it",
                 };
                 Self::skipped(format!("it needs {what}, which {end}"))
             }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use structured_merge::{GroupKind, GroupVersionKind, ObjectKey, ObjectMeta as _};
 
 use super::prune::{is_own_tooling, parent_kinds};
-use crate::client::{IN_FLIGHT, RequestError};
+use crate::client::IN_FLIGHT;
 use crate::live::discovery::Server;
 use crate::live::list::Pages;
 use reconcile_core::compare::{Decision, Membership, ObjectDiff};
@@ -203,7 +203,7 @@ async fn list(server: &Server, resource: &Resource, selector: &str, likely: &[&s
     };
     match list(None).await {
         Ok(objects) => objects,
-        Err(RequestError::Status(status)) if status.code == 403 && resource.namespaced => {
+        Err(error) if error.is_forbidden() && resource.namespaced => {
             let mut objects = Vec::new();
             for namespace in likely {
                 objects.extend(list(Some(*namespace)).await.unwrap_or_default());

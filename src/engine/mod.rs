@@ -1,8 +1,8 @@
-//! The run: compares all objects, writes them wave by wave, prunes, and waits for readiness.
+//! The run: compares all objects, writes them wave by wave, waits for readiness, and prunes.
 //!
 //! ```text
-//! Plan ─comparison─▶ decisions ─apply_run─▶ write (create, update, replace) ─▶ prune ─▶ wait ─▶ readiness
-//!          └──────────────────┴────────────────┴─ Event… ─▶ EventSink ──────────┴───────────┘
+//! Plan ─comparison─▶ decisions ─apply_run─▶ write (create, update, replace) ─▶ wait ─▶ readiness ─▶ prune
+//!          └──────────────────┴────────────────┴─ Event… ─▶ EventSink ─────────┴───────────┴─────────┘
 //! ```
 //! `comparison::dry_run` sends the dry runs of a comparison, for every caller; `reconciliation` is the order of the pass. The caller of
 //! the engine passes an `event::EventSink`, which shows events and folds them into the report: the engine itself writes to no terminal.
@@ -24,6 +24,6 @@ pub(crate) mod unmanaged;
 pub(crate) mod upgrade;
 // Computes with timeouts from the command line.
 #[cfg_attr(not(test), deny(clippy::arithmetic_side_effects))]
-pub mod wait;
+pub(crate) mod wait;
 #[cfg_attr(not(test), deny(clippy::arithmetic_side_effects))]
 pub mod write;

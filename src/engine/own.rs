@@ -16,14 +16,14 @@ use reconcile_core::own::{Handover, Recipient};
 use reconcile_core::pass::{Outcome, TurnResult};
 use reconcile_core::plan::Plan;
 use reconcile_core::rules::Glob;
-use serde_json::{Value, json};
+use serde_json::Value;
 use structured_merge::{ObjectMeta as _, Ownership, TypeRef};
 
 use crate::client::{Change, Cluster, IN_FLIGHT, RequestError, Retry, Warnings, WriteRequest};
 use crate::engine::comparison::dry_run::drive;
 use crate::engine::comparison::{Comparison, LiveSource as _};
 use crate::engine::event::{Event, Stage};
-use crate::engine::write::{is_conflict, is_open};
+use crate::engine::write::{is_open, owners_patch};
 use crate::live::answer::Asked;
 use crate::live::fetch;
 
@@ -134,7 +134,7 @@ async fn try_all(items: &mut [OwnItem], comparison: &Comparison<'_>, recipient: 
         let refused = match giver.attempt(&live.current.object, owners).await {
             Ok(()) => None,
             // Somebody changed it meanwhile: the write compares it again.
-            Err(Failed::Refused(error)) if is_conflict(&error) => None,
+            Err(Failed::Refused(error)) if error.is_conflict() => None,
             Err(failed) => Some(giver.diagnostic(failed, &live.current.object)),
         };
         Some((refused, giver.new_warnings(decision)))
@@ -248,11 +248,11 @@ impl<'a> Giver<'a> {
             };
             let error = match failed {
                 None => return Ok(Outcome::Adopted),
-                Some(Failed::Refused(error)) if is_conflict(&error) && rounds.next().is_some() => error,
+                Some(Failed::Refused(error)) if error.is_conflict() && rounds.next().is_some() => error,
                 Some(Failed::Refused(error)) if is_open(&error) => error,
                 Some(failed) => return Err(self.diagnostic(failed, live)),
             };
-            let is_over = is_open(&error) && !is_conflict(&error);
+            let is_over = is_open(&error) && !error.is_conflict();
             let Some(decision) = self.judge_again().await else {
                 return Err(self.diagnostic(Failed::Refused(error), live));
             };
@@ -283,12 +283,8 @@ impl<'a> Giver<'a> {
     /// Replaces the record of owners of the version that was read.
     fn patch(&self, live: &Value, owners: &Ownership) -> WriteRequest {
         let version = live.metadata("resourceVersion").cloned().unwrap_or_default();
-        let operations = json!([
-            {"op": "replace", "path": "/metadata/resourceVersion", "value": version},
-            {"op": "add", "path": "/metadata/managedFields", "value": owners.to_json(live)},
-        ]);
         let path = self.resource.object_path(self.target.key.namespace.as_deref(), &self.target.key.name);
-        WriteRequest::json_patch(path, &self.recipient.policy.manager, &operations)
+        owners_patch(path, &self.recipient.policy.manager, &owners.to_json(live), &version)
     }
 
     /// Reads and compares the object again. Returns `None` if it cannot be read.

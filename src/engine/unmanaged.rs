@@ -64,7 +64,7 @@ impl Unmanaged {
         let mut lists = futures::stream::iter(lists).buffered(IN_FLIGHT);
         let mut found: Vec<(GroupVersionKind, Value)> = Vec::new();
         let mut inhabited: BTreeSet<&String> = BTreeSet::new();
-        let mut unlisted: BTreeMap<(&str, String), Vec<&str>> = BTreeMap::new();
+        let mut unlisted: BTreeMap<(&str, Code), Vec<&str>> = BTreeMap::new();
         let mut budget = Budget::of(MEMORY);
         while let Some((namespace, gvk, list)) = lists.next().await {
             match list.and_then(|objects| budget.admit(objects)) {
@@ -77,7 +77,7 @@ impl Unmanaged {
                 // The kind was removed since discovery, and its objects with it.
                 Err(error) if error.is_not_found() || error.status().is_some_and(|status| status.code == 405) => {}
                 Err(error) => {
-                    let code = Diagnostic::about(gvk, &error).code.to_string();
+                    let code = Diagnostic::about(gvk, &error).code;
                     unlisted.entry((namespace, code)).or_default().push(&gvk.kind);
                 }
             }
@@ -91,7 +91,7 @@ impl Unmanaged {
             let kinds = listed(kinds.iter().copied(), NAMED);
             let message =
                 format!("unmanaged objects of these kinds could not be looked for in namespace `{namespace}`: {kinds}");
-            Diagnostic::new(Code::named(code), message)
+            Diagnostic::new(*code, message)
         });
         let explanations = Explanations { wanted, set, unreadable: BTreeSet::new() };
         let (objects, unread) = explained_by_owners(server, found, explanations).await;

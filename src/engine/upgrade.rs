@@ -13,7 +13,6 @@ use structured_merge::GroupVersionKind;
 
 use crate::client::{IN_FLIGHT, Warnings, WriteRequest};
 use crate::engine::comparison::Comparison;
-use crate::live::release::is_forbidden;
 
 /// The kinds, in their namespaces, that the user may not patch.
 type Forbidden = RefCell<BTreeSet<(GroupVersionKind, Option<String>)>>;
@@ -61,7 +60,7 @@ async fn ask(
     let path = resource.object_path(target.key.namespace.as_deref(), &target.key.name);
     let attempt = WriteRequest::apply(path, HELM, false, &upgrade.object).dry_run();
     let Err(error) = comparison.cluster.change(attempt, &Warnings::default()).await else { return Vec::new() };
-    if is_forbidden(&error) {
+    if error.is_forbidden() {
         forbidden.borrow_mut().insert(place);
     }
     error.status().and_then(|status| upgrade.refused(status)).unwrap_or_else(|| upgrade.predicted())

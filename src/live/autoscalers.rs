@@ -308,6 +308,9 @@ impl AutoscalerSearch<'_> {
             if page.starts_over {
                 found.clear();
                 counts.clear();
+                bytes = 0;
+                seen = 0;
+                near = 0;
             }
             bytes = bytes.saturating_add(page.bytes);
             seen = seen.saturating_add(page.len());

@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fs::{self, Metadata};
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Once};
 use std::time::{Duration, SystemTime};
@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use structured_merge::TypeTable;
 use tempfile::{Builder, NamedTempFile};
 
+use crate::bounded::read_at_most;
 use crate::private_folder::make_folders;
 use reconcile_core::exact;
 use reconcile_core::text::hex;
@@ -55,11 +56,7 @@ impl Cache {
         if !fs::symlink_metadata(&path).ok()?.is_file() {
             return None;
         }
-        let mut text = Vec::new();
-        fs::File::open(path).ok()?.take(MAX_FILE + 1).read_to_end(&mut text).ok()?;
-        if text.len() as u64 > MAX_FILE {
-            return None;
-        }
+        let text = read_at_most(fs::File::open(path).ok()?, MAX_FILE).ok()??;
         let entry: CacheEntry<TypeTable> = exact::from_slice(&text).ok()?;
         (entry.hash == hash && document.is_all_of(&entry.table)).then_some(entry.table)
     }

@@ -6,7 +6,7 @@
 //! ```
 //! The values are those of [`reconcile_core::live`]; this module sends the requests that fill them.
 
-pub mod admission;
+pub(crate) mod admission;
 mod all_namespaces;
 pub(crate) mod answer;
 pub(crate) mod autoscalers;

@@ -7,19 +7,19 @@ use reconcile_report::formats::jsonl::JsonlEvent;
 use reconcile_report::{ObjectReport, View};
 
 use crate::engine::event::{Event, Stage};
-use crate::output::report_file::ReportFile;
+use crate::output::atomic_file::AtomicFile;
 use crate::terminal::Terminal;
 
 /// The destinations of the lines: standard output, and files, which get their names at the end.
 pub(crate) struct Lines {
     terminal: Terminal,
     on_stdout: bool,
-    files: Mutex<Vec<(String, ReportFile)>>,
+    files: Mutex<Vec<(String, AtomicFile)>>,
 }
 
 impl Lines {
     /// Lines on standard output or not, and in files.
-    pub fn new(terminal: &Terminal, on_stdout: bool, files: Vec<(String, ReportFile)>) -> Self {
+    pub fn new(terminal: &Terminal, on_stdout: bool, files: Vec<(String, AtomicFile)>) -> Self {
         Self { terminal: terminal.clone(), on_stdout, files: Mutex::new(files) }
     }
 

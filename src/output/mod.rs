@@ -1,11 +1,11 @@
 //! The output of a run: reports in files and on stdout, text, and notes on stderr.
 
+pub(crate) mod atomic_file;
 pub(crate) mod direct_file;
 pub(crate) mod events;
 pub(crate) mod external_diff;
 pub(crate) mod journal;
 pub(crate) mod report_builder;
-pub(crate) mod report_file;
 mod reports;
 mod screen;
 
@@ -13,7 +13,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use jiff::Timestamp;
+use jiff::{Timestamp, Unit};
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::manifest::DesiredSet;
 use reconcile_core::object::Shard;
@@ -24,10 +24,10 @@ use reconcile_report::{ClusterInfo, Failure, Report, Role, StartTime, Styled, Vi
 use structured_merge::ObjectKey;
 
 use crate::cli::{ConsoleArgs, OutputArgs, OutputTarget, ShardArgs, TextArgs};
+use crate::output::atomic_file::AtomicFile;
 use crate::output::direct_file::{Readers, is_stream};
 use crate::output::external_diff::ExternalDiff;
 use crate::output::journal::{Journal, Lines};
-use crate::output::report_file::ReportFile;
 use crate::terminal::{Closed, Pager, Terminal};
 use crate::work_tree;
 
@@ -47,7 +47,7 @@ pub(crate) struct Output {
     /// False if another format than text goes to stdout.
     has_text: bool,
     /// The files of the targets, in their order, until they are written.
-    files: Mutex<Vec<ReportFile>>,
+    files: Mutex<Vec<AtomicFile>>,
     quiet: bool,
     /// The pager, if text is to be shown page by page.
     paging: Paging,
@@ -256,18 +256,24 @@ impl Output {
 }
 
 /// Opens the files of the targets, each of which holds one report.
-fn opened(targets: &[OutputTarget]) -> Result<Vec<(&'static Format, String, ReportFile)>, Diagnostic> {
-    let mut files: Vec<(&Format, String, ReportFile)> = Vec::new();
+fn opened(targets: &[OutputTarget]) -> Result<Vec<(&'static Format, String, AtomicFile)>, Diagnostic> {
+    let mut files: Vec<(&Format, String, AtomicFile)> = Vec::new();
     for (format, name) in targets.iter().filter_map(|target| Some((target.format, target.file.as_ref()?))) {
         let path = Path::new(name);
         if !is_stream(path) && files.iter().any(|(_, other, _)| other == name) {
             let diagnostic = Diagnostic::of_file(name, "two reports cannot share a file");
             return Err(diagnostic.with_hint("give each of them a file of its own"));
         }
-        let file = ReportFile::open(path, Readers::Usual).map_err(|error| unwritable(name, &error))?;
+        let file = AtomicFile::open(path, Readers::Usual).map_err(|error| unwritable(name, &error))?;
         files.push((format, name.clone(), file));
     }
     Ok(files)
+}
+
+/// The time, in seconds (RFC 3339).
+pub(crate) fn now() -> String {
+    let now = Timestamp::now();
+    now.round(Unit::Second).unwrap_or(now).to_string()
 }
 
 /// An error for a file that cannot be written.

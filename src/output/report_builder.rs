@@ -194,12 +194,12 @@ fn freed(objects: &[ObjectReport]) -> impl Iterator<Item = String> {
         let warning = |ignored: &IgnoredFields| {
             let paths: Vec<String> = ignored.paths.iter().map(ToString::to_string).collect();
             let paths = listed(paths.iter().map(String::as_str), FREED_SHOWN);
-            let goes = format!("{}: {} goes", object.key, ignored.rule);
+            let deleted = format!("{}: {} is deleted", object.key, ignored.rule);
             // Its controller does not give up what it has set.
             if ignored.managers.values().flatten().any(|manager| manager == SCALER) {
-                format!("{goes}, and `{SCALER}` still owns what is left to it now, until `--force-conflicts` takes it: {paths}")
+                format!("{deleted}. `{SCALER}` still owns these fields; `--force-conflicts` takes them: {paths}")
             } else {
-                format!("{goes}, and the next apply sets what is left to it now: {paths}")
+                format!("{deleted}. The next apply sets these fields: {paths}")
             }
         };
         of_deleted.map(warning).collect::<Vec<_>>()

@@ -4,7 +4,6 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::time::Duration;
 
-use jiff::{Timestamp, Unit};
 use reconcile_report::ObjectReport;
 use reconcile_report::formats::text::{outcomes, readiness};
 use reconcile_report::{Role, Styled};
@@ -12,7 +11,7 @@ use structured_merge::ObjectKey;
 
 use crate::engine::event::{Event, Stage};
 use crate::engine::wait::{ObjectReadiness, ReadinessState};
-use crate::output::Output;
+use crate::output::{Output, now};
 use crate::terminal::{Progress, in_words};
 
 /// Shows the events of a run.
@@ -243,12 +242,6 @@ impl ReadinessSeen {
         }
         (self.ready.len(), is_shown)
     }
-}
-
-/// The time, in seconds (RFC 3339).
-fn now() -> String {
-    let now = Timestamp::now();
-    now.round(Unit::Second).unwrap_or(now).to_string()
 }
 
 #[cfg(test)]

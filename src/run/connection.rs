@@ -69,7 +69,7 @@ pub(crate) async fn asked_version(args: &ConnectOptions, output: &Output) -> Res
     let args = contexts.only("version")?;
     let cluster = connected(args, output, true, &listen(&output.terminal), &Expectation::default()).await?;
     let version = match server_version(&cluster).await {
-        Err(error) if error.status().is_some_and(|status| status.code == 403) => {
+        Err(error) if error.is_forbidden() => {
             output.terminal.note(Role::Note, "warning: the user may not read the version of the server");
             None
         }

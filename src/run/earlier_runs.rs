@@ -2,7 +2,6 @@
 
 use std::env;
 use std::fs::File;
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -20,10 +19,11 @@ use ring::{digest, hmac};
 use serde_json::Value;
 use structured_merge::{FieldPath, GroupVersionKind};
 
+use crate::bounded::read_at_most;
 use crate::cli::{CompareArgs, PruneArgs, ShardArgs};
 use crate::engine::namespaces::bare_namespace;
+use crate::output::atomic_file::AtomicFile;
 use crate::output::direct_file::Readers;
-use crate::output::report_file::ReportFile;
 use crate::output::unwritable;
 use crate::run::base::Base;
 use crate::run::contexts::ChosenContexts;
@@ -34,7 +34,7 @@ const KEY: &str = "KUBECTL_RECONCILE_PLAN_KEY";
 /// The file for a plan: opened before anything is compared.
 pub(crate) struct PlanFile {
     path: PathBuf,
-    file: Mutex<Option<ReportFile>>,
+    file: Mutex<Option<AtomicFile>>,
 }
 
 /// A plan to follow, and its file.
@@ -52,7 +52,7 @@ impl PlanFile {
             let hint = "name a file, as in `--save-plan=plan.json`";
             return Err(Failure::refused("a plan is not written to standard output", hint));
         }
-        let file = ReportFile::open(path, Readers::Usual)
+        let file = AtomicFile::open(path, Readers::Usual)
             .map_err(|error| Failure::invalid(unwritable(&path.to_string_lossy(), &error)))?;
         Ok(Self { path: path.to_owned(), file: Mutex::new(Some(file)) })
     }
@@ -198,12 +198,7 @@ pub(crate) fn baseline(path: &Path) -> Result<Baseline, Failure> {
 
 /// Reads a file of at most `most` bytes.
 pub(crate) fn content(path: &Path, most: u64) -> Result<Vec<u8>, String> {
-    let unreadable = |error: std::io::Error| format!("cannot be read: {}", io_reason(&error));
-    let file = File::open(path).map_err(unreadable)?;
-    let mut text = Vec::new();
-    file.take(most.saturating_add(1)).read_to_end(&mut text).map_err(unreadable)?;
-    if text.len() as u64 > most {
-        return Err(format!("larger than {most} bytes, the most that is read"));
-    }
-    Ok(text)
+    let content = File::open(path).and_then(|file| read_at_most(file, most));
+    let content = content.map_err(|error| format!("cannot be read: {}", io_reason(&error)))?;
+    content.ok_or_else(|| format!("larger than {} MiB, the most that is read", most >> 20))
 }

@@ -95,7 +95,7 @@ fn replicas_that_are_left_to_an_autoscaler_which_is_pruned_are_told() {
     ws.scale("deployment/web", 4);
     std::fs::remove_file(autoscaler).unwrap();
     let warning = ws.fill_in(
-        "Deployment $NS/web: HorizontalPodAutoscaler $NS/web goes, and the next apply sets what is left to it now: `spec.replicas`",
+        "Deployment $NS/web: HorizontalPodAutoscaler $NS/web is deleted. The next apply sets these fields: `spec.replicas`",
     );
     for (command, code) in [("diff", 1), ("apply", 0)] {
         let run = prune(command).exits_with(code);
@@ -120,7 +120,7 @@ fn the_controller_of_an_autoscaler_which_is_pruned_is_named_with_the_flag_that_t
     std::fs::remove_file(autoscaler).unwrap();
     for (command, code) in [("diff", 1), ("apply", 0)] {
         let warnings = prune(command).exits_with(code).report()["warnings"].to_string();
-        assert!(warnings.contains("`kube-controller-manager` still owns what is left to it now"), "{warnings}");
+        assert!(warnings.contains("`kube-controller-manager` still owns these fields"), "{warnings}");
     }
     assert_eq!(prune("apply").exits_with(4).object("Deployment", "web")["outcome"], "conflict");
     ws.reconcile(["apply", "-f", ".", "--prune", "--applyset=web", "--force-conflicts"]).exits_with(0);

@@ -68,10 +68,12 @@ impl AccessReport {
         errors: Vec<Diagnostic>,
     ) -> Self {
         let is = |allowed: Option<bool>| permissions.iter().any(|reviewed| reviewed.allowed == allowed);
-        let exit_code = match () {
-            () if !errors.is_empty() || is(None) => EXIT_INCOMPLETE,
-            () if is(Some(false)) => EXIT_DRIFT,
-            () => EXIT_SUCCESS,
+        let exit_code = if !errors.is_empty() || is(None) {
+            EXIT_INCOMPLETE
+        } else if is(Some(false)) {
+            EXIT_DRIFT
+        } else {
+            EXIT_SUCCESS
         };
         Self {
             api_version: "kubectl-reconcile/v1",

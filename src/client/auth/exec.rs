@@ -278,9 +278,12 @@ fn ended(status: ExitStatus) -> String {
 }
 
 impl ExecError {
-    /// Returns true if the user has to correct the kubeconfig or install something, rather than log in.
+    /// Returns true if the user has to correct the kubeconfig or the kuberc, or install something, rather than log in.
     fn is_configuration(&self) -> bool {
-        matches!(self, Self::Missing { .. } | Self::NotAllowed { .. } | Self::NeedsTerminal { .. })
+        matches!(
+            self,
+            Self::Missing { .. } | Self::NotAllowed { .. } | Self::Refused { .. } | Self::NeedsTerminal { .. }
+        )
     }
 
     /// A hint that says what to do.

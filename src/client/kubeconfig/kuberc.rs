@@ -3,13 +3,16 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use kube_yaml::{Document, Step, Syntax, Validation};
 
+use super::LARGEST;
 use super::loader::clean;
 use super::model::Field;
+use crate::bounded::read_at_most;
 use crate::client::options::{Environment, Log};
 use crate::program;
 use reconcile_core::diagnostic::Diagnostic;
@@ -56,8 +59,12 @@ impl PluginPolicy {
             (None, None, Some(path)) => (path, explicit.is_some()),
             (None, None, None) => return Ok(None),
         };
-        let bytes = match std::fs::read(&file) {
-            Ok(bytes) => bytes,
+        let bytes = match File::open(&file).and_then(|file| read_at_most(file, LARGEST)) {
+            Ok(Some(bytes)) => bytes,
+            Ok(None) => {
+                let most = LARGEST >> 20;
+                return Err(Diagnostic::general(format!("the kuberc `{}` is larger than {most} MiB", file.display())));
+            }
             Err(_) if !is_named => return Ok(None),
             Err(error) => {
                 let reason = if error.kind() == io::ErrorKind::NotFound {
@@ -72,10 +79,6 @@ impl PluginPolicy {
             let hint = "kubectl refuses it as well; `KUBERC=off` runs without it";
             Diagnostic::general(format!("the kuberc `{}` is invalid: {reason}", file.display())).with_hint(hint)
         };
-        if bytes.len() > kube_yaml::MAX_DOCUMENT {
-            let most = kube_yaml::MAX_DOCUMENT >> 20;
-            return Err(Diagnostic::general(format!("the kuberc `{}` is larger than {most} MiB", file.display())));
-        }
         match Preferences::read(&bytes) {
             Ok(Some(preferences)) => match preferences.check().map_err(refused)? {
                 Allowed::All => Ok(None),

@@ -1,13 +1,16 @@
 //! Finds, reads and merges kubeconfig files (`client-go/tools/clientcmd/loader.go`).
 
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use kube_yaml::{Mark, Validation};
 use serde_json::Value;
 
+use super::LARGEST;
 use super::model::KubeconfigFile;
+use crate::bounded::read_at_most;
 use crate::client::options::Environment;
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::text::io_reason;
@@ -27,6 +30,7 @@ const YAML_HINT: &str = "`kubectl config view` shows how kubectl reads the file;
 #[derive(Debug)]
 enum FileError {
     Unreadable(io::Error),
+    Large,
     Yaml { at: Mark },
     Content(String),
 }
@@ -38,6 +42,7 @@ impl FileError {
             Self::Unreadable(error) if error.kind() == io::ErrorKind::NotFound => {
                 format!("the kubeconfig `{path}` does not exist")
             }
+            Self::Large => format!("the kubeconfig `{path}` is larger than {} MiB", LARGEST >> 20),
             Self::Unreadable(error) => format!("cannot read the kubeconfig `{path}`: {}", io_reason(error)),
             Self::Yaml { at: Mark { line, column } } => {
                 format!("{path}:{line}:{column}: the kubeconfig is not valid YAML")
@@ -94,7 +99,8 @@ fn default_files(environment: &Environment) -> Vec<PathBuf> {
 }
 
 fn read_file(path: &Path) -> Result<KubeconfigFile, FileError> {
-    let bytes = std::fs::read(path).map_err(FileError::Unreadable)?;
+    let bytes = File::open(path).and_then(|file| read_at_most(file, LARGEST)).map_err(FileError::Unreadable)?;
+    let bytes = bytes.ok_or(FileError::Large)?;
     let value = first_document(&bytes).map_err(|at| FileError::Yaml { at })?;
     let mut document = KubeconfigFile::read(&value).map_err(FileError::Content)?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -269,6 +275,13 @@ mod tests {
         assert!(text.contains("`users` must be a list, and is a string"), "{text}");
         assert!(text.contains(&format!("cannot read the kubeconfig `{}`", folder.path().display())), "{text}");
         assert!(!text.contains("hunter2") && !error.hint.unwrap().contains("hunter2"), "{text}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_without_end_is_refused() {
+        let error = Kubeconfig::load(Some(Path::new("/dev/zero")), &Environment::default()).unwrap_err();
+        assert_eq!(error.message, "the kubeconfig `/dev/zero` is larger than 8 MiB");
     }
 
     #[test]

@@ -11,3 +11,6 @@ pub mod loader;
 pub mod model;
 mod overrides;
 pub mod settings;
+
+/// The most that is read of a kubeconfig or a kuberc, in bytes: what one document may have.
+const LARGEST: u64 = kube_yaml::MAX_DOCUMENT as u64;

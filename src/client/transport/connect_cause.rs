@@ -175,7 +175,7 @@ fn of_tls(error: &rustls::Error) -> Cause {
                 ("the server's certificate is not for servers".to_owned(), None)
             }
             Bad::BadEncoding => (
-                "the server's certificate is malformed: its serial number, for example, is negative or longer than 20 bytes"
+                "the server's certificate is malformed (for example, a serial number that is negative or longer than 20 bytes)"
                     .to_owned(),
                 Some("renew the certificate of the server"),
             ),

@@ -11,6 +11,8 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::core::{ObjectList, PartialObjectMeta};
 
 use super::candidates::{Known, Source};
+use reconcile_core::compare::FIELD_MANAGER;
+
 use crate::client::{
     Address, Cluster, ConnectOptions, Contexts, Environment, Log, Request, RequestTimeout, config_names, connect,
 };
@@ -83,7 +85,7 @@ fn with_offline(source: Source, found: Option<BTreeSet<String>>, namespaces: imp
     let offline: Vec<String> = match source {
         Source::Namespaces if found.is_none() => namespaces(),
         Source::Managers => ADOPTED.map(ToOwned::to_owned).to_vec(),
-        Source::Appliers => vec!["kubectl-reconcile".to_owned()],
+        Source::Appliers => vec![FIELD_MANAGER.to_owned()],
         Source::Stored => ["helm", "helm/", "last-applied"].map(ToOwned::to_owned).to_vec(),
         _ => Vec::new(),
     };

@@ -1,7 +1,6 @@
 //! `-k`: runs `kustomize build`, or `kubectl kustomize` if there is no `kustomize` on PATH.
 
 use std::ffi::OsStr;
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -9,6 +8,7 @@ use std::time::Duration;
 use reconcile_core::diagnostic::{Diagnostic, KUSTOMIZATIONS, is_kustomization};
 use reconcile_core::text::{io_reason, name_without_credentials, urls_without_credentials};
 
+use crate::bounded::read_at_most;
 use crate::desired::child::{Ended, Unended, ended};
 use crate::desired::kustomization::may_have_secrets;
 use crate::program;
@@ -175,12 +175,7 @@ pub const MAX_INPUT: u64 = 1 << 30;
 
 /// Reads all of an input that is not larger than [`MAX_INPUT`].
 pub(super) fn read_bounded(from: impl std::io::Read) -> std::io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    from.take(MAX_INPUT.saturating_add(1)).read_to_end(&mut bytes)?;
-    if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > MAX_INPUT {
-        return Err(std::io::Error::other("it is larger than 1 GiB"));
-    }
-    Ok(bytes)
+    read_at_most(from, MAX_INPUT)?.ok_or_else(|| std::io::Error::other("it is larger than 1 GiB"))
 }
 
 #[cfg(test)]

@@ -240,24 +240,27 @@ impl Parent {
     /// Writes the kinds and namespaces of the members, unless the parent lists the same.
     pub async fn write(&mut self, cluster: &Cluster, members: &Inventory) -> Recorded {
         if self.change(members) == ParentChange::None {
-            return Recorded::Written(Value::Null);
+            return Recorded::Written;
         }
         let annotations = self.annotations(members);
         let warnings = Warnings::default();
         let recorded = record(cluster, self, &annotations, &warnings).await;
-        let live = if let Recorded::Written(live) = &recorded { Some(live) } else { None };
         let parent = &self.set.parent;
+        let live = recorded.as_ref().ok();
         // Without the object, nothing tells what the text may quote.
         let shown = |text| shown_warning(&parent.gvk, live.as_slice(), live.is_none(), text);
         let said = warnings.take().into_iter();
         self.warnings.extend(said.map(|text| format!("{parent}, the parent of the apply set: {}", shown(text))));
-        if let Recorded::Written(parent) = &recorded {
-            match ParentState::of(&self.set, parent, &own_tooling(), &self.adopt) {
-                Ok(state) => self.state = Some(state),
-                Err(error) => return Recorded::Failed(unusable(&error, &self.set, Code::Conflict)),
-            }
+        match recorded {
+            Ok(parent) => match ParentState::of(&self.set, &parent, &own_tooling(), &self.adopt) {
+                Ok(state) => {
+                    self.state = Some(state);
+                    Recorded::Written
+                }
+                Err(error) => Recorded::Failed(unusable(&error, &self.set, Code::Conflict)),
+            },
+            Err(reason) => reason,
         }
-        recorded
     }
 
     /// The server's warnings about the writes so far, each once.
@@ -404,22 +407,22 @@ const NO_VERSION: &str = "1";
 /// The result of a write of the parent.
 #[derive(Clone, Debug)]
 pub(super) enum Recorded {
-    /// It was written; this is the new state of the parent.
-    Written(Value),
+    /// The parent lists them: it was written, unless it did before.
+    Written,
     /// Somebody else changed the parent since it was read.
     Moved,
     /// It could not be written.
     Failed(Diagnostic),
 }
 
-/// Writes the annotations of the parent, which is created if it does not exist. The apply is forced, because the annotations belong to
+/// Writes the annotations of the parent, which is created if it does not exist, and returns it. The apply is forced, because the annotations belong to
 /// the set, no matter who owns them; the version that was read is the lock.
 async fn record(
     cluster: &Cluster,
     Parent { set: ApplySet { parent, id }, resource, state, .. }: &Parent,
     annotations: &ParentAnnotations,
     warnings: &Warnings,
-) -> Recorded {
+) -> Result<Value, Recorded> {
     let state = state.as_ref();
     let metadata = ObjectMeta {
         name: Some(parent.name.clone()),
@@ -438,15 +441,14 @@ async fn record(
     let change = WriteRequest::apply(path, &annotations.manager(), true, &body);
     let answer = cluster.change(change.write(Retry::Safe), warnings).await;
     let answer = answer.and_then(|reply| Asked::key(parent).sent(&body).read(cluster, reply.body()));
-    match answer {
-        Ok(live) => Recorded::Written(live),
-        Err(error) if error.status().is_some_and(|status| status.code == 409) => Recorded::Moved,
-        Err(error) => {
-            let is_missing = error.status().is_some_and(StatusError::is_without_namespace);
-            let namespace = parent.namespace.as_deref().filter(|_| is_missing);
-            Recorded::Failed(namespace.map_or_else(|| Diagnostic::about(&parent.gvk, &error), missing_namespace))
+    answer.map_err(|error| {
+        if error.is_conflict() {
+            return Recorded::Moved;
         }
-    }
+        let is_missing = error.status().is_some_and(StatusError::is_without_namespace);
+        let namespace = parent.namespace.as_deref().filter(|_| is_missing);
+        Recorded::Failed(namespace.map_or_else(|| Diagnostic::about(&parent.gvk, &error), missing_namespace))
+    })
 }
 
 #[cfg(test)]

@@ -81,7 +81,7 @@ impl Judged {
                 break;
             }
             match self.parent.write(cluster, members).await {
-                Recorded::Written(_) => return self.list_latecomers(cluster, members.clone()).await,
+                Recorded::Written => return self.list_latecomers(cluster, members.clone()).await,
                 Recorded::Failed(diagnostic) => return Err(diagnostic),
                 Recorded::Moved => self.parent.read_again(cluster).await?,
             }
@@ -96,7 +96,7 @@ impl Judged {
         for _ in 0..ROUNDS {
             let now = self.parent.state.as_ref().map(|state| state.inventory(&self.coverage.mentioned));
             match self.parent.write(cluster, &members.union(&now.unwrap_or_default())).await {
-                Recorded::Written(_) => return Ok(()),
+                Recorded::Written => return Ok(()),
                 Recorded::Failed(diagnostic) => return Err(diagnostic),
                 Recorded::Moved => self.parent.read_again(cluster).await?,
             }

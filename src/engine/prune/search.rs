@@ -93,7 +93,7 @@ pub(super) async fn find(cluster: &Cluster, searches: Vec<MemberSearch>, selecto
     });
     let mut lists = futures::stream::iter(lists).buffered(IN_FLIGHT);
     while let Some((resource, fallback, result)) = lists.next().await {
-        let is_forbidden = matches!(&result, Err(RequestError::Status(status)) if status.code == 403);
+        let is_forbidden = result.as_ref().is_err_and(RequestError::is_forbidden);
         if is_forbidden && resource.namespaced && !fallback.is_empty() {
             in_namespaces.push((resource, fallback));
         } else {

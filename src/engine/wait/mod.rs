@@ -13,6 +13,6 @@ mod watched;
 mod watcher;
 
 pub(crate) use observe::Waiting;
-pub use observe::{Observation, WaitEnd, observe};
-pub use reconcile_core::live::readiness::{ObjectReadiness, Outlook, ReadinessState};
+pub use observe::observe;
+pub use reconcile_core::live::readiness::{ObjectReadiness, ReadinessState};
 pub use watched::Watched;

@@ -110,9 +110,10 @@ impl Watcher {
             if is_over {
                 return;
             }
-            match version.filter(|_| access == Access::Watch) {
+            let permit = self.streams.try_acquire().ok();
+            match version.filter(|_| access == Access::Watch).zip(permit) {
                 None => sleep(POLL).await,
-                Some(version) => {
+                Some((version, _permit)) => {
                     let opened = Instant::now();
                     if let Some(diagnostic) = self.follow(&version, &mut access).await {
                         return self.send(WatchUpdate::GivenUp(diagnostic)).await;
@@ -256,10 +257,6 @@ impl Watcher {
     /// Sends changes until the watch ends for any reason. Then everything is read again, unless the server does not select the objects
     /// that are requested: this is returned.
     async fn follow(&self, version: &str, access: &mut Access) -> Option<Diagnostic> {
-        let Ok(_stream) = self.streams.try_acquire() else {
-            sleep(POLL).await;
-            return None;
-        };
         let changes = self.scope.address().with("watch", "true").with("allowWatchBookmarks", "true");
         let changes = changes.with("resourceVersion", version).with("timeoutSeconds", STREAM.to_string());
         let mut stream = match self.cluster.watch(changes, self.scope.fields).await {

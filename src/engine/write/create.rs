@@ -8,7 +8,7 @@
 //! ```
 
 use std::collections::BTreeSet;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use http::StatusCode;
 use jiff::Timestamp;
@@ -21,7 +21,7 @@ use reconcile_core::text::{coded, one_line};
 use serde_json::Value;
 use structured_merge::{FieldSet, GroupVersionKind, ManagedFieldsEntry, ObjectMeta as _, Operation, Ownership};
 
-use super::{Writer, Written, is_conflict, is_open};
+use super::{Writer, Written, is_open};
 use crate::client::{Cluster, RequestError, Retry};
 use crate::engine::backoff::Backoff;
 use crate::live::answer::Asked;
@@ -37,8 +37,8 @@ const FIRST_PAUSE: Duration = Duration::from_millis(250);
 const LAST_PAUSE: Duration = Duration::from_secs(4);
 /// The pause between two reads of a CustomResourceDefinition; the server takes about as long to publish one.
 const INTERVAL: Duration = Duration::from_millis(100);
-/// The number of reads after which a wait gives up: 30 seconds.
-const LOOKS: usize = 300;
+/// The time after which a wait for a new kind gives up.
+const NEW_KIND: Duration = Duration::from_secs(30);
 
 /// The outcome of a creation that must not write to an existing object.
 pub(super) enum Creation {
@@ -115,7 +115,7 @@ impl Writer<'_> {
         match self.apply(&self.target.desired.to_tree(), false).await {
             Ok((StatusCode::CREATED, _)) => Written::Created,
             Ok((_, object)) => self.joined(object),
-            Err(error) if is_conflict(&error) => match self.judge_again().await {
+            Err(error) if error.is_conflict() => match self.judge_again().await {
                 Some(now) if !now.diff.same_difference(shown) => Written::Moved(Box::new(now.shown_diff(self.target))),
                 _ => self.failed(&error, None),
             },
@@ -242,7 +242,7 @@ impl Writer<'_> {
             match self.record_owners(owners.to_json(&now), &version).await {
                 Ok(_) => break,
                 // Controllers write to new objects: it is repeated as long as our fields are ours.
-                Err(error) if is_conflict(&error) && round < ROUNDS => {
+                Err(error) if error.is_conflict() && round < ROUNDS => {
                     match fetch::get(self.cluster, self.target, self.resource).await {
                         LiveState::Present(again)
                             if again.metadata("uid") == Some(&uid) && self.same_claims(created, &again) =>
@@ -298,13 +298,14 @@ pub enum NotEstablished {
 }
 
 /// Waits until the server has accepted a CustomResourceDefinition (`apiextensions.k8s.io/v1`, conditions
-/// `NamesAccepted` and `Established`).
+/// `NamesAccepted` and `Established`). A run that is stopped waits no longer.
 pub async fn wait_until_established(cluster: &Cluster, crd: &Target) -> Result<(), NotEstablished> {
     let Ok(resource) = &crd.resource else { return Ok(()) };
-    for _ in 0..LOOKS {
+    let begun = Instant::now();
+    while begun.elapsed() < NEW_KIND {
         match fetch::get(cluster, crd, resource).await {
-            LiveState::Present(object) if is(&object, "Established", "True") => return Ok(()),
-            LiveState::Present(object) if is(&object, "NamesAccepted", "False") => {
+            LiveState::Present(object) if object.has_condition("Established", "True") => return Ok(()),
+            LiveState::Present(object) if object.has_condition("NamesAccepted", "False") => {
                 let message = format!("the names that {} defines are taken", crd.key);
                 return Err(NotEstablished::Failed(Diagnostic::new(Code::NamesNotAccepted, message)));
             }
@@ -314,30 +315,26 @@ pub async fn wait_until_established(cluster: &Cluster, crd: &Target) -> Result<(
                     return Err(NotEstablished::Held(one_line(&readiness.message, MESSAGE)));
                 }
             }
+            LiveState::Unreadable(diagnostic) if diagnostic.code == Code::Interrupted => return Ok(()),
             LiveState::Unreadable(diagnostic) => return Err(NotEstablished::Failed(diagnostic)),
             LiveState::Absent => {}
         }
         cluster.pause(INTERVAL).await;
     }
-    let message = format!("{} was not established within 30 seconds", crd.key);
+    let message = format!("{} was not established within {} seconds", crd.key, NEW_KIND.as_secs());
     Err(NotEstablished::Failed(Diagnostic::new(Code::Timeout, message)))
 }
 
 /// Reads discovery until it has these kinds, because it follows `Established` with a delay. Kinds that are still missing after 30
 /// seconds stay missing.
 pub async fn wait_for_discovery(cluster: &Cluster, awaited: &[GroupVersionKind]) -> Result<Discovery, RequestError> {
-    for _ in 0..LOOKS {
+    let begun = Instant::now();
+    loop {
         let discovery = discover(cluster).await?;
-        if awaited.iter().all(|gvk| matches!(discovery.resolve(gvk), Resolution::Known(_))) {
+        let are_served = awaited.iter().all(|gvk| matches!(discovery.resolve(gvk), Resolution::Known(_)));
+        if are_served || begun.elapsed() >= NEW_KIND {
             return Ok(discovery);
         }
         cluster.pause(INTERVAL).await;
     }
-    discover(cluster).await
-}
-
-fn is(crd: &Value, condition: &str, status: &str) -> bool {
-    crd.conditions().iter().any(|found| {
-        found.get("type").is_some_and(|name| name == condition) && found.get("status").is_some_and(|s| s == status)
-    })
 }

@@ -166,7 +166,7 @@ impl Writer<'_> {
                 Err(error) => error,
             };
             let failed = || Err(self.failed(&error, Some(&live.current.object)));
-            if !is_open(&error) && (!is_conflict(&error) || rounds.next().is_none()) {
+            if !is_open(&error) && (!error.is_conflict() || rounds.next().is_none()) {
                 return failed();
             }
             let Some(now) = self.judge_again().await else { return failed() };
@@ -262,7 +262,7 @@ impl Writer<'_> {
         if let Some(Value::Object(metadata)) = body.get_mut("metadata") {
             metadata.insert("resourceVersion".into(), after.metadata("resourceVersion").cloned().unwrap_or_default());
         }
-        let error = self.apply(&body, false).await.err().filter(|error| !is_conflict(error) && !is_open(error))?;
+        let error = self.apply(&body, false).await.err().filter(|error| !error.is_conflict() && !is_open(error))?;
         let Written::Failed(reason) = self.failed(&error, Some(after)) else { return None };
         let message = format!("it was updated without what the server refuses: {}", reason.message);
         // The message tells more than the place of each mistake.
@@ -271,11 +271,7 @@ impl Writer<'_> {
 
     /// Rewrites `metadata.managedFields` of the given version. Returns the new resourceVersion.
     async fn record_owners(&self, owners: Value, version: &Value) -> Result<Value, RequestError> {
-        let patch = json!([
-            {"op": "replace", "path": "/metadata/managedFields", "value": owners},
-            {"op": "replace", "path": "/metadata/resourceVersion", "value": version},
-        ]);
-        let patch = WriteRequest::json_patch(self.path(), &self.policy.manager, &patch);
+        let patch = owners_patch(self.path(), &self.policy.manager, &owners, version);
         let reply = self.send(patch.write(Retry::Safe)).await?;
         let object = Asked::key(&self.target.key).read(self.cluster, reply.body())?;
         Ok(object.metadata("resourceVersion").cloned().unwrap_or_default())
@@ -375,14 +371,18 @@ fn recorded_owners(object: &Value) -> Value {
     object.metadata("managedFields").cloned().unwrap_or_else(|| json!([{}]))
 }
 
+/// The change of `metadata.managedFields` of this version of an object, and of nothing else.
+pub fn owners_patch(object: Address, manager: &str, owners: &Value, version: &Value) -> WriteRequest {
+    let operations = json!([
+        {"op": "replace", "path": "/metadata/resourceVersion", "value": version},
+        {"op": "add", "path": "/metadata/managedFields", "value": owners},
+    ]);
+    WriteRequest::json_patch(object, manager, &operations)
+}
+
 /// Returns true if it is unknown whether the write was done: there was no valid answer, or the server or a proxy failed.
 pub fn is_open(error: &RequestError) -> bool {
     error
         .status()
         .map_or(!error.is_whole_run() && !matches!(error, RequestError::Invalid { .. }), |status| status.code >= 500)
-}
-
-/// Returns true if the object is another one than the write expects.
-pub fn is_conflict(error: &RequestError) -> bool {
-    error.status().is_some_and(|status| status.code == 409)
 }

@@ -252,10 +252,7 @@ fn may_fit(message: &str) -> bool {
 fn has_finished(object: &Value) -> bool {
     let phase = object.pointer("/status/phase").and_then(Value::as_str);
     match object.get("kind").and_then(Value::as_str) {
-        Some("Job") => object.conditions().iter().any(|condition| {
-            let is = |name: &str, value: &str| condition.get(name).is_some_and(|found| found == value);
-            is("status", "True") && (is("type", "Complete") || is("type", "Failed"))
-        }),
+        Some("Job") => object.has_condition("Complete", "True") || object.has_condition("Failed", "True"),
         Some("Pod") => matches!(phase, Some("Succeeded" | "Failed")),
         _ => false,
     }

@@ -120,7 +120,7 @@ impl Records<'_> {
                 Ok(Some(found)) => return found,
                 Ok(None) => {}
                 // The records may be in the other storage, if the user may not read this one.
-                Err(error) if is_forbidden(&error) => {
+                Err(error) if error.is_forbidden() => {
                     failed = failed.or(Some((storage.gvk, error)));
                 }
                 Err(error) => return Err(self.unreadable(&storage.gvk, error)),
@@ -157,7 +157,7 @@ impl Records<'_> {
         let Some(found) = self.release(storage, number).await? else { return Ok(None) };
         if found.is_ok() && matches!(wanted, Wanted::Revision(_)) {
             revisions = match self.revisions(storage).await {
-                Err(error) if is_forbidden(&error) => Vec::new(),
+                Err(error) if error.is_forbidden() => Vec::new(),
                 listed => listed?,
             };
         }
@@ -328,11 +328,6 @@ impl Records<'_> {
         };
         Diagnostic::new(Code::Invalid, message).with_hint(hint)
     }
-}
-
-/// Returns true if the user may not read what was requested.
-pub(crate) fn is_forbidden(error: &RequestError) -> bool {
-    error.status().is_some_and(|status| status.code == 403)
 }
 
 /// The storage of the driver `secret`.

@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use reconcile_core::text::io_reason;
 use reconcile_report::pull::{EditedFile, FileContent};
 
+use crate::output::atomic_file::AtomicFile;
 use crate::output::direct_file::Readers;
-use crate::output::report_file::ReportFile;
 use crate::run::edits::manifest_file::ManifestFile;
 
 /// A file with its new text, which is not written yet.
@@ -76,7 +76,7 @@ impl Draft {
         if fs::symlink_metadata(path).is_ok() {
             return exists();
         }
-        match ReportFile::open(path, Readers::Usual).and_then(|file| file.create(&self.after)) {
+        match AtomicFile::open(path, Readers::Usual).and_then(|file| file.create(&self.after)) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => exists(),
             created => created.map_err(unwritable),
         }

@@ -4,8 +4,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::output::atomic_file::AtomicFile;
 use crate::output::direct_file::Readers;
-use crate::output::report_file::ReportFile;
 use crate::work_tree::WorkTree;
 use reconcile_core::text::io_reason;
 
@@ -36,7 +36,7 @@ impl ManifestFile {
     /// the system allows it, its owner.
     pub fn replace(&self, read: &[u8], new: &[u8]) -> Result<(), String> {
         self.check_is(read)?;
-        let mut file = ReportFile::open(&self.path, Readers::Usual).map_err(|error| unwritable(&error))?;
+        let mut file = AtomicFile::open(&self.path, Readers::Usual).map_err(|error| unwritable(&error))?;
         file.keep_owner();
         file.keep_attributes();
         file.append(new);

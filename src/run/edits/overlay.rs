@@ -268,7 +268,7 @@ fn refuse(changes: &mut [Proposed], reason: &str) {
     }
 }
 
-/// The same for the changes at these positions.
+/// Gives the changes at these positions the reason why they are not made.
 pub(crate) fn refuse_some(changes: &mut [Proposed], positions: &[usize], reason: &str) {
     for position in positions {
         if let Some(change) = changes.get_mut(*position) {

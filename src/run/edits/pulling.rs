@@ -283,10 +283,12 @@ impl Pulling {
         let mut failed: Vec<usize> = Vec::new();
         for (draft, positions) in drafts {
             let is_without = positions.iter().any(|position| failed.contains(position));
-            let written = match () {
-                () if dry_run => Ok(()),
-                () if is_without => Err("another file that it needs cannot be written".to_owned()),
-                () => draft.write(),
+            let written = if dry_run {
+                Ok(())
+            } else if is_without {
+                Err("another file that it needs cannot be written".to_owned())
+            } else {
+                draft.write()
             };
             match written {
                 Ok(()) => {

@@ -100,11 +100,10 @@ impl Reading {
                     releases.methods.extend(one.methods.clone());
                 }
                 name(&releases);
-                let reading = Self::of(Vec::new(), args, ReadOptions { allow_empty: true, ..options }, terminal);
-                let options = ReadOptions { allow_empty: true, ..self::options(args)? };
+                let options = ReadOptions { allow_empty: true, ..options };
                 let allow_empty = args.allow_empty || args.selector.is_none();
-                let desired = spawn_blocking(move || all_releases(texts, releases, &options, allow_empty));
-                Ok(Self { desired, ..reading })
+                let read = spawn_blocking(move || all_releases(texts, releases, &options, allow_empty));
+                Ok(Self::under_way(read, 0, args, terminal))
             }
         }
     }
@@ -135,6 +134,15 @@ impl Reading {
             let inputs = if decrypts { decrypted(inputs)? } else { inputs };
             gather(read_chunks(&inputs, options.validation), &options)
         });
+        Self::under_way(desired, kinds, args, terminal)
+    }
+
+    fn under_way(
+        desired: JoinHandle<Result<DesiredSet, Vec<Diagnostic>>>,
+        kinds: usize,
+        args: &InputArgs,
+        terminal: &Terminal,
+    ) -> Self {
         Self {
             desired,
             kinds,

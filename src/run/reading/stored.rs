@@ -12,7 +12,7 @@ use crate::live::discovery::Server;
 use crate::live::last_applied::last_applied;
 use crate::live::release::all_releases::AllReleases;
 use crate::live::release::{Records, Release, ReleaseError, Wanted, config_maps, secrets};
-use reconcile_core::compare::{Policy, WriteAs};
+use reconcile_core::compare::{FIELD_MANAGER, Policy, WriteAs};
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::live::{Discovery, Resource};
 use reconcile_core::manifest::{ApplyMethod, Input, LAST_APPLIED_NAME, Record, Releases, stored_name};
@@ -35,9 +35,6 @@ const ALL: [(&str, &str); 10] = [
     ("batch", "CronJob"),
     ("batch", "Job"),
 ];
-
-/// The field manager without `--field-manager`.
-const DEFAULT_MANAGER: &str = "kubectl-reconcile";
 
 /// Refuses the flags that choose what is stored, where they mean nothing.
 pub(crate) fn excluded(input: &InputArgs) -> Result<(), Failure> {
@@ -94,7 +91,7 @@ pub(crate) fn restores(input: &InputArgs, compare: &CompareArgs, prunes: bool) -
         return Err(Failure::refused("`apply --from` runs no hooks", hint));
     }
     let manager = &compare.evidence.field_manager;
-    if manager != DEFAULT_MANAGER && manager != HELM {
+    if manager != FIELD_MANAGER && manager != HELM {
         let hint = format!(
             "leave out `--field-manager`; `kubectl reconcile own --from helm/{release}` gives fields to another"
         );

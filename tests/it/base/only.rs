@@ -195,7 +195,7 @@ fn what_needs_an_object_that_is_left_is_skipped_with_the_reason() {
     ws.write("new/space.yaml", "{apiVersion: v1, kind: Namespace, metadata: {name: $NS-new}}\n");
     let apply = run(&ws, "apply", &BOTH).exits_with(4);
     let reason = apply.object("ConfigMap", "inside")["reason"].as_str().unwrap();
-    assert!(reason.contains("does not exist and is left by `--only`"), "{apply}");
+    assert!(reason.contains("does not exist, and `--only` does not create it"), "{apply}");
 }
 
 /// A new object without a base is of no known side, so that `--only manifest` leaves it.
@@ -229,7 +229,10 @@ fn a_diff_names_the_objects_that_are_skipped_for_one_that_is_left() {
             assert_eq!(diff.object(kind, name)["warnings"], json!([warning]), "{diff}");
         }
     }
-    assert!(reason(&apply, "Deployment", "web").ends_with("which does not exist and is left by `--only`"), "{apply}");
+    assert!(
+        reason(&apply, "Deployment", "web").ends_with("which does not exist, and `--only` does not create it"),
+        "{apply}"
+    );
     assert!(!diffs[0].stdout.contains("restart"), "nothing restarts: {}", diffs[0]);
     // What exists is not waited for.
     ws.kubectl(["create", "configmap", "settings"]).exits_with(0);

@@ -18,7 +18,7 @@ use structured_merge::{
     with_string_data_folded,
 };
 
-use crate::compare::{REDACTED, Redactor, Secrecy, holds_redacted};
+use crate::compare::{FIELD_MANAGER, REDACTED, Redactor, Secrecy, holds_redacted};
 use crate::owners::Owner;
 
 /// The live object whose fields are blamed.
@@ -136,9 +136,6 @@ fn is_redacted(value: &Value) -> bool {
     value.as_object().is_some_and(|map| map.len() == 1 && map.contains_key(REDACTED))
 }
 
-/// The name under which the prediction is made.
-const APPLIER: &str = "kubectl-reconcile";
-
 /// The fields that a manifest has, and those of them that an apply would change.
 struct WantedFields<'a> {
     fields: FieldSet,
@@ -150,8 +147,8 @@ impl<'a> WantedFields<'a> {
     /// Reads the fields of the manifest. Values that mean the same do not differ, as for an apply.
     fn of(manifest: &Value, live: &Value, schema: TypeRef<'a>, kind: Option<&KindInfo>) -> Self {
         let manifest = with_string_data_folded(manifest);
-        let before = ManagedObject::new(live.clone(), APPLIER);
-        let after = predict(&manifest, &before, schema, kind, APPLIER);
+        let before = ManagedObject::new(live.clone(), FIELD_MANAGER);
+        let after = predict(&manifest, &before, schema, kind, FIELD_MANAGER);
         let status_is_apart = kind.is_none_or(|kind| kind.status);
         let mut changed = FieldSet::new();
         for change in changes(live, &after.object, schema, status_is_apart) {

@@ -337,6 +337,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
+    use crate::compare::FIELD_MANAGER;
     use crate::diagnostic::Location;
     use crate::live::Resource;
     use crate::manifest::Input;
@@ -345,8 +346,6 @@ mod tests {
     use crate::rules::{FieldPattern, Glob, IgnoreRule, IgnoreRules, ObjectPattern};
     use serde_json::json;
     use structured_merge::{GroupVersionKind, ObjectKey, builtin};
-
-    const OURS: &str = "kubectl-reconcile";
 
     fn target(object: Value) -> Target {
         let text = b"{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}}".to_vec();
@@ -387,7 +386,7 @@ mod tests {
             location: Location { file: "c.yaml".into(), line: Some(4), column: Some(3) },
         };
         let (rules, _) = IgnoreRules::in_force(vec![rule], jiff::Timestamp::UNIX_EPOCH);
-        Policy { ignore: Arc::new(rules), ..Policy::of(OURS) }
+        Policy { ignore: Arc::new(rules), ..Policy::of(FIELD_MANAGER) }
     }
 
     fn entry(manager: &str, operation: &str, fields: &Value) -> Value {
@@ -414,19 +413,24 @@ mod tests {
         for (owners, expected, what, managers) in [
             (json!([entry("scaler", "Update", &f())]), json!({"paused": true}), "another updater", vec!["scaler"]),
             (json!([entry("gitops", "Apply", &f())]), json!({"paused": true}), "another applier", vec!["gitops"]),
-            (json!([entry(OURS, "Apply", &f())]), json!({"replicas": 7, "paused": true}), "ours", vec![OURS]),
             (
-                json!([entry(OURS, "Apply", &f()), entry("gitops", "Apply", &f())]),
+                json!([entry(FIELD_MANAGER, "Apply", &f())]),
+                json!({"replicas": 7, "paused": true}),
+                "ours",
+                vec![FIELD_MANAGER],
+            ),
+            (
+                json!([entry(FIELD_MANAGER, "Apply", &f()), entry("gitops", "Apply", &f())]),
                 json!({"paused": true}),
                 "shared",
-                vec!["gitops", OURS],
+                vec!["gitops", FIELD_MANAGER],
             ),
-            (json!([entry(OURS, "Apply", &paused())]), json!({"paused": true}), "nobody", vec![]),
+            (json!([entry(FIELD_MANAGER, "Apply", &paused())]), json!({"paused": true}), "nobody", vec![]),
             (
-                json!([entry(OURS, "Apply", &f()), entry("kubectl", "Update", &f())]),
+                json!([entry(FIELD_MANAGER, "Apply", &f()), entry("kubectl", "Update", &f())]),
                 json!({"replicas": 7, "paused": true}),
                 "ours, once the claims of a manual change have passed",
-                vec!["kubectl", OURS],
+                vec!["kubectl", FIELD_MANAGER],
             ),
             (
                 json!([entry("kubectl", "Update", &f())]),
@@ -466,7 +470,7 @@ mod tests {
     fn without_rules_the_manifest_is_sent() {
         let target = target(replicas(3, &json!([])));
         let schema = builtin().object(&target.key.gvk).unwrap();
-        let policy = Policy::of(OURS);
+        let policy = Policy::of(FIELD_MANAGER);
         let live = LiveObject::new(CompareContext::new(&target, schema, &policy), replicas(7, &json!([])));
         assert!(live.sent.is_none() && live.covering.is_empty());
     }
@@ -474,7 +478,7 @@ mod tests {
     #[test]
     fn the_label_of_a_set_that_nobody_names_is_kept_as_its_owner_has_it() {
         let label = || json!({"f:metadata": {"f:labels": {"f:applyset.kubernetes.io/part-of": {}}}});
-        let ours = entry(OURS, "Apply", &label());
+        let ours = entry(FIELD_MANAGER, "Apply", &label());
         let theirs = entry("gitops", "Apply", &label());
         let kept = Some(Membership::Kept("set".to_owned()));
         let stuck = Some(Membership::Unremovable("set".to_owned()));
@@ -490,9 +494,9 @@ mod tests {
             let schema = builtin().object(&target.key.gvk).unwrap();
             let read = |policy: &Policy| LiveObject::new(CompareContext::new(&target, schema, policy), object.clone());
             let names_set = |live: &LiveObject| live.sent(&target).pointer("/metadata/labels").is_some();
-            let live = read(&Policy::of(OURS));
+            let live = read(&Policy::of(FIELD_MANAGER));
             assert_eq!((names_set(&live), &live.membership), (is_sent, &kept), "{owners}");
-            let live = read(&Policy { unnamed_set: UnnamedSet::Leave, ..Policy::of(OURS) });
+            let live = read(&Policy { unnamed_set: UnnamedSet::Leave, ..Policy::of(FIELD_MANAGER) });
             assert_eq!(live.membership, when_leaving, "{owners}");
             assert!(!names_set(&live), "{owners}");
         }
@@ -527,7 +531,7 @@ mod tests {
         };
         let same = sent_args(&["a", "b"], &["a", "x"], "tuner", "Update");
         assert_eq!(same, (None, 1), "its owner keeps it");
-        let same = sent_args(&["a", "b"], &["a", "x"], OURS, "Apply");
+        let same = sent_args(&["a", "b"], &["a", "x"], FIELD_MANAGER, "Apply");
         assert_eq!(same, (Some(json!(["a", "x"])), 1), "ours is sent as it is");
         let other = sent_args(&["c", "b"], &["a", "x"], "tuner", "Update");
         assert_eq!(other, (Some(json!(["c", "x"])), 1), "the rest is written");

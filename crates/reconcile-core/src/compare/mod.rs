@@ -48,7 +48,7 @@ pub use machine::{Answer, ComparisonMachine, Question, ROUNDS, is_convertible, t
 pub use nulls::{DefinedKinds, leave_out_nulls, may_hold_refused_nulls};
 pub use object_diff::{DiffNotes, ObjectDiff};
 pub use offline::offline;
-pub use policy::{EvidenceMode, ForceConflicts, Ignored, Policy, RemoveAdded, Replace, WriteAs};
+pub use policy::{EvidenceMode, FIELD_MANAGER, ForceConflicts, Ignored, Policy, RemoveAdded, Replace, WriteAs};
 pub(crate) use prediction::unreadable_owners;
 pub use prediction::{CompareContext, Prediction};
 pub use rejection::Patterns;

@@ -234,7 +234,7 @@ impl Policy {
 }
 
 /// The field manager of this program, unless another name is given.
-const OURS: &str = "kubectl-reconcile";
+pub const FIELD_MANAGER: &str = "kubectl-reconcile";
 
 impl Applier for Policy {
     fn manager(&self) -> &str {
@@ -251,6 +251,6 @@ impl Applier for Policy {
 
     // Our own apply sends the spelling of the live object, and takes nothing with it.
     fn sends_as_written(&self) -> bool {
-        self.force == ForceConflicts::None && self.manager != OURS
+        self.force == ForceConflicts::None && self.manager != FIELD_MANAGER
     }
 }

@@ -33,6 +33,11 @@ pub struct DesiredSet {
 }
 
 impl DesiredSet {
+    /// The releases that cannot be read, if the manifests are those of releases.
+    pub fn unreadable_releases(&self) -> &[Diagnostic] {
+        self.releases.as_ref().map_or(&[], |releases| releases.unreadable.as_slice())
+    }
+
     /// Makes every field of every object compared: annotations that name fields to ignore do not count.
     pub fn without_ignored_fields(mut self) -> Self {
         self.manifests.iter_mut().for_each(Manifest::compare_all_fields);

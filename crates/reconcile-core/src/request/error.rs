@@ -182,6 +182,16 @@ impl RequestError {
         self.status().is_some_and(StatusError::is_not_found)
     }
 
+    /// Returns true if the API server does not allow the request: 403.
+    pub fn is_forbidden(&self) -> bool {
+        self.status().is_some_and(|status| status.code == 403)
+    }
+
+    /// Returns true if the API server says that the request does not go with the object as it is: 409.
+    pub fn is_conflict(&self) -> bool {
+        self.status().is_some_and(|status| status.code == 409)
+    }
+
     /// Advice on what to do.
     pub fn hint(&self) -> Option<String> {
         match self {

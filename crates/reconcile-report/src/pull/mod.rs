@@ -128,10 +128,12 @@ impl PullReport {
     pub fn new(pulled: Pulled, dry_run: bool, cluster: ClusterInfo) -> Self {
         let mut changes = pulled.objects.iter().flat_map(|object| &object.changes);
         let is_refused = changes.any(|change| !change.accepted && !change.is_declined);
-        let exit_code = match () {
-            () if pulled.is_incomplete || is_refused => EXIT_INCOMPLETE,
-            () if dry_run && !pulled.files.is_empty() => EXIT_DRIFT,
-            () => EXIT_SUCCESS,
+        let exit_code = if pulled.is_incomplete || is_refused {
+            EXIT_INCOMPLETE
+        } else if dry_run && !pulled.files.is_empty() {
+            EXIT_DRIFT
+        } else {
+            EXIT_SUCCESS
         };
         Self::with(exit_code, dry_run, Some(cluster), pulled)
     }

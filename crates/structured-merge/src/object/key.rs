@@ -254,6 +254,12 @@ pub trait ObjectMeta {
     /// `status.conditions`
     fn conditions(&self) -> &[Value];
 
+    /// Returns true if there is a condition of this type with this status: `True`, `False` or `Unknown`.
+    fn has_condition(&self, kind: &str, status: &str) -> bool {
+        let is = |condition: &Value, name: &str, value: &str| condition.get(name).is_some_and(|found| found == value);
+        self.conditions().iter().any(|condition| is(condition, "type", kind) && is(condition, "status", status))
+    }
+
     /// Returns true if the object is being deleted.
     fn is_terminating(&self) -> bool {
         self.metadata("deletionTimestamp").is_some()

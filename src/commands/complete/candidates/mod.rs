@@ -97,10 +97,12 @@ pub(crate) fn complete(program: &Command, words: &[String], known: &Known) -> Co
     let candidates = offered.filter_map(|candidate| line_of(candidate, flag)).collect();
     drop(command);
     let sources = std::mem::take(&mut *asked.lock().unwrap_or_else(PoisonError::into_inner));
-    let directive = match () {
-        () if sources.contains(&Source::Files) => FILES,
-        () if sources.contains(&Source::Folders) => FOLDERS,
-        () => NO_FILES,
+    let directive = if sources.contains(&Source::Files) {
+        FILES
+    } else if sources.contains(&Source::Folders) {
+        FOLDERS
+    } else {
+        NO_FILES
     };
     Completion { candidates, directive, sources }
 }

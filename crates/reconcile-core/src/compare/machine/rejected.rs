@@ -18,7 +18,7 @@ use crate::request::{RequestError, StatusError};
 impl ComparisonMachine<'_> {
     /// Takes the rejection of the object that remains after a transfer of claims; the reason may be that the object has changed.
     pub(super) fn pruning_rejected(&mut self, live: Box<LiveObject>, error: &RequestError) -> State {
-        if error.status().is_some_and(|status| status.code == 409) && self.rounds > 0 {
+        if error.is_conflict() && self.rounds > 0 {
             self.rounds -= 1;
             return State::Reading { answer: Value::Null, live };
         }

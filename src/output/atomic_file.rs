@@ -24,7 +24,7 @@ const STEP_SUMMARY: &str = "GITHUB_STEP_SUMMARY";
 /// somebody else may have put it there. Standard streams, devices and pipes are written to directly, if no other user owns
 /// them. The summary of a GitHub step is appended to, as other commands of the step write there, too.
 #[derive(Debug)]
-pub(crate) struct ReportFile {
+pub(crate) struct AtomicFile {
     file: File,
     destination: Destination,
     /// The first error of what was written before the end.
@@ -41,7 +41,7 @@ enum Destination {
     Draft { draft: TempPath, path: PathBuf },
 }
 
-impl ReportFile {
+impl AtomicFile {
     /// Opens the file that a path names; the error is the reason why it cannot be written.
     pub fn open(path: &Path, readers: Readers) -> Result<Self> {
         match std::fs::metadata(path) {
@@ -64,14 +64,14 @@ impl ReportFile {
         // What replaces a file may be for its readers only.
         let is_private = former.is_some() || readers == Readers::Owner;
         let (file, draft) = draft(path, is_private)?.into_parts();
-        let report = Self { file, destination: Destination::Draft { draft, path: path.to_owned() }, failed: None };
+        let opened = Self { file, destination: Destination::Draft { draft, path: path.to_owned() }, failed: None };
         if let Some(former) = former.filter(|_| readers == Readers::Usual) {
-            report.file.set_permissions(former.permissions())?;
+            opened.file.set_permissions(former.permissions())?;
         }
-        Ok(report)
+        Ok(opened)
     }
 
-    /// Writes a part of the content before the rest is known. [`ReportFile::write`] returns its error.
+    /// Writes a part of the content before the rest is known. [`AtomicFile::write`] returns its error.
     pub fn append(&mut self, content: &[u8]) {
         if self.failed.is_none() {
             self.failed = self.file.write_all(content).err();
@@ -112,7 +112,7 @@ impl ReportFile {
         }
     }
 
-    /// Waits until the system has what was written: some report a full disk only then. [`ReportFile::write`] returns the error.
+    /// Waits until the system has what was written: some report a full disk only then. [`AtomicFile::write`] returns the error.
     pub fn sync(&mut self) {
         if self.failed.is_none() {
             self.failed = self.file.sync_all().err();
@@ -205,14 +205,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("report.json");
         std::fs::write(&path, "former").unwrap();
-        let dropped = ReportFile::open(&path, Readers::Usual).unwrap();
+        let dropped = AtomicFile::open(&path, Readers::Usual).unwrap();
         assert_eq!(names(folder.path()).len(), 2);
         drop(dropped);
         assert_eq!(
             (names(folder.path()), std::fs::read_to_string(&path).unwrap()),
             (vec!["report.json".to_owned()], "former".to_owned())
         );
-        ReportFile::open(&path, Readers::Usual).unwrap().write(b"new").unwrap();
+        AtomicFile::open(&path, Readers::Usual).unwrap().write(b"new").unwrap();
         assert_eq!(
             (names(folder.path()), std::fs::read_to_string(&path).unwrap()),
             (vec!["report.json".to_owned()], "new".to_owned())
@@ -228,7 +228,7 @@ mod tests {
             PathBuf::from("/proc/none"),
             PathBuf::from(".."),
         ] {
-            assert!(ReportFile::open(&path, Readers::Usual).is_err(), "{}", path.display());
+            assert!(AtomicFile::open(&path, Readers::Usual).is_err(), "{}", path.display());
         }
     }
 
@@ -244,7 +244,7 @@ mod tests {
         // Nothing is said about a new report, which everybody may read as the system allows it.
         std::fs::write(&path, "former").unwrap();
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
-        ReportFile::open(&path, Readers::Usual).unwrap().write(b"new").unwrap();
+        AtomicFile::open(&path, Readers::Usual).unwrap().write(b"new").unwrap();
         assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         assert_eq!(names(folder.path()).len(), 1);
     }
@@ -254,7 +254,7 @@ mod tests {
     fn a_new_file_takes_no_name_that_another_one_has() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("new.yaml");
-        let file = ReportFile::open(&path, Readers::Usual).unwrap();
+        let file = AtomicFile::open(&path, Readers::Usual).unwrap();
         std::fs::write(&path, "theirs").unwrap();
         assert_eq!(file.create(b"ours").unwrap_err().kind(), ErrorKind::AlreadyExists);
         assert_eq!(copy_of(&path, &path).unwrap_err().kind(), ErrorKind::AlreadyExists);
@@ -263,7 +263,7 @@ mod tests {
             (vec!["new.yaml".to_owned()], b"theirs".to_vec())
         );
         std::fs::remove_file(&path).unwrap();
-        ReportFile::open(&path, Readers::Usual).unwrap().create(b"ours").unwrap();
+        AtomicFile::open(&path, Readers::Usual).unwrap().create(b"ours").unwrap();
         assert_eq!(
             (names(folder.path()), std::fs::read(&path).unwrap()),
             (vec!["new.yaml".to_owned()], b"ours".to_vec())
@@ -279,15 +279,15 @@ mod tests {
         let link = folder.path().join("report.json");
         std::fs::write(&victim, "untouched").unwrap();
         std::os::unix::fs::symlink(&victim, &link).unwrap();
-        ReportFile::open(&link, Readers::Usual).unwrap().write(b"new").unwrap();
+        AtomicFile::open(&link, Readers::Usual).unwrap().write(b"new").unwrap();
         assert_eq!(std::fs::read_to_string(&victim).unwrap(), "untouched");
         assert!(std::fs::symlink_metadata(&link).unwrap().is_file());
 
         let mode = || std::fs::metadata(&link).unwrap().permissions().mode() & 0o777;
         std::fs::set_permissions(&link, std::fs::Permissions::from_mode(0o640)).unwrap();
-        ReportFile::open(&link, Readers::Usual).unwrap().write(b"new").unwrap();
+        AtomicFile::open(&link, Readers::Usual).unwrap().write(b"new").unwrap();
         assert_eq!(mode(), 0o640);
-        ReportFile::open(&link, Readers::Owner).unwrap().write(b"new").unwrap();
+        AtomicFile::open(&link, Readers::Owner).unwrap().write(b"new").unwrap();
         assert_eq!(mode(), 0o600);
     }
 }

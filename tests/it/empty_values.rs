@@ -246,3 +246,29 @@ fn an_empty_value_in_a_manifest_is_its_default_without_the_server_as_well() {
     let diff = ws.reconcile(["diff", "-f", "it", "--evidence=read-only"]).exits_with(1);
     assert!(diff.changes("Service", "web").iter().any(|change| change.contains("spec.clusterIP")), "{diff}");
 }
+
+/// Some names are a pointer in one type alone, whose empty value is another one than none.
+#[test]
+fn an_empty_value_that_somebody_removed_is_drift_without_the_server_as_well() {
+    let ws = Workspace::new();
+    ws.write(
+        "it.yaml",
+        "{apiVersion: apps/v1, kind: Deployment, metadata: {name: it}, spec: {selector: {matchLabels: {app: it}},
+           template: {metadata: {labels: {app: it}}, spec: {dnsConfig: {options: [{name: debug, value: ''}]},
+            containers: [{name: web, image: shop/web, env: [{name: EMPTY, value: ''}]}],
+            volumes: [{name: data, csi: {driver: csi.example.com, readOnly: false, fsType: ''}}]}}}}",
+    );
+    ws.reconcile(["apply", "-f", "it.yaml"]).exits_with(0);
+    let fields = ["dnsConfig/options/0/value", "volumes/0/csi/readOnly", "volumes/0/csi/fsType"];
+    let removals: Vec<Value> =
+        fields.iter().map(|field| json!({"op": "remove", "path": format!("/spec/template/spec/{field}")})).collect();
+    let modes = ["server", "auto", "read-only"];
+    for evidence in modes {
+        ws.reconcile(["diff", "-f", "it.yaml", "--evidence", evidence]).exits_with(0);
+    }
+    ws.kubectl(["patch", "deployment/it", "--type=json", "-p", &json!(removals).to_string()]).exits_with(0);
+    for evidence in modes {
+        let diff = ws.reconcile(["diff", "-f", "it.yaml", "--evidence", evidence]).exits_with(1);
+        assert_eq!(diff.changes("Deployment", "it").len(), 3, "{evidence}: {diff}");
+    }
+}

@@ -498,3 +498,28 @@ fn a_null_in_a_map_is_in_sync_without_the_server() {
     ws.reconcile(["snapshot", "-f", "it.yaml", "--file", "live.snapshot"]).exits_with(0);
     ws.reconcile(["diff", "-f", "it.yaml", "--live", "live.snapshot"]).exits_with(0);
 }
+
+/// In JSON without a type, inside of a built-in kind, a null is a value. The server refuses every change of this one.
+#[test]
+fn a_null_in_untyped_json_of_a_built_in_kind_is_a_value() {
+    let ws = Workspace::new();
+    let revision = |data: &str| {
+        format!("{{apiVersion: apps/v1, kind: ControllerRevision, metadata: {{name: it}}, revision: 1, data: {data}}}")
+    };
+    let values = ["{a: 1}", "{a: 1, b: null}", "{a: {}}", "{a: {b: null}}", "{a: [{}]}", "{a: [{b: null}]}"];
+    let ours = "--field-manager=kubectl-reconcile";
+    for live in values {
+        ws.write("it.yaml", &revision(live));
+        ws.kubectl(["apply", "--server-side", ours, "-f", "it.yaml"]).exits_with(0);
+        for desired in values {
+            ws.write("it.yaml", &revision(desired));
+            let server = ws.kubectl(["apply", "--server-side", "--dry-run=server", ours, "-f", "it.yaml"]);
+            assert_eq!(server.code == 0, live == desired, "{server}");
+            for evidence in ["auto", "server", "read-only"] {
+                let diff = ws.reconcile(["diff", "-f", "it.yaml", "--evidence", evidence]);
+                assert_eq!(diff.code, i32::from(server.code != 0), "{live} → {desired}: {diff}");
+            }
+        }
+        ws.kubectl(["delete", "-f", "it.yaml"]).exits_with(0);
+    }
+}

@@ -225,6 +225,33 @@ fn equal_values_of_two_appliers_are_shared_without_a_conflict() {
 }
 
 #[test]
+fn equal_texts_of_a_secret_are_shared_and_the_other_applier_is_not_locked_out() {
+    let ws = Workspace::new();
+    let texts = "{apiVersion: v1, kind: Secret, metadata: {name: login}, stringData: {token: hunter2, user: jane}}";
+    ws.write("login.yaml", texts);
+    let flux = ["apply", "--server-side", "--field-manager=flux", "-f", "login.yaml"];
+    ws.kubectl(flux).exits_with(0);
+    for force in ["manual", "none"] {
+        ws.reconcile(["diff", "-f", ".", &format!("--force-conflicts={force}")]).exits_with(0);
+    }
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    let owners = |field: &str| owners_of(&ws, "Secret", "login", &format!("/f:{field}/f:token"));
+    assert_eq!(
+        (owners("stringData"), owners("data")),
+        (vec!["flux Apply".into()], vec!["kubectl-reconcile Apply".into()])
+    );
+    assert_eq!(ws.reconcile(["apply", "-f", "."]).exits_with(0).report()["requests"]["write"], 0);
+    ws.kubectl(flux).exits_with(0);
+
+    ws.write("login.yaml", &texts.replaced("hunter2", "hunter3"));
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
+    assert_eq!(diff.object("Secret", "login")["conflicts"][0]["manager"], "flux", "{diff}");
+    ws.reconcile(["apply", "-f", ".", "--force-conflicts"]).exits_with(0);
+    assert_eq!((owners("stringData"), owners("data")), (vec!["kubectl-reconcile Apply".into()], vec![]));
+    assert_eq!(ws.reconcile(["apply", "-f", "."]).exits_with(0).report()["requests"]["write"], 0);
+}
+
+#[test]
 fn other_managers_of_ours_are_other_owners() {
     let ws = with_web();
     let diff = ws.reconcile(["diff", "-f", ".", "--field-manager=second"]).exits_with(0);
@@ -262,21 +289,20 @@ fn without_a_takeover_every_conflict_is_reported() {
 
     let none = ["-f", ".", "--force-conflicts=none"];
     let diff = ws.reconcile([&["diff"], &none[..]].concat()).exits_with(1);
-    assert_eq!(diff.changes("Secret", "password"), ["conflict stringData.password"]);
+    assert_eq!(diff.changes("Secret", "password"), ["adopted"], "in `data`, the server takes it");
     assert_eq!(
         diff.changes("Service", "web"),
         ["unrecorded metadata.labels.app", "conflict spec.sessionAffinityConfig"]
     );
     assert_eq!(diff.changes("ConfigMap", "banner"), ["conflict data.text"]);
     assert_eq!(diff.changes("Service", "bare"), ["conflict spec.selector.tier"]);
-    assert_eq!(diff.object("Secret", "password")["conflicts"][0]["manager"], "gitops");
     assert_eq!(diff.object("ConfigMap", "banner")["conflicts"][0]["manager"], "before-first-apply");
     let apply = ws.reconcile([&["apply"], &none[..]].concat()).exits_with(4);
     assert_eq!(
         apply.each("outcome"),
-        ["ConfigMap banner: conflict", "Secret password: conflict", "Service bare: conflict", "Service web: conflict"]
+        ["ConfigMap banner: conflict", "Secret password: adopted", "Service bare: conflict", "Service web: conflict"]
     );
-    assert_eq!(apply.writes(), 0, "{apply}");
+    assert_eq!(apply.writes(), 1, "{apply}");
 
     ws.reconcile(["apply", "-f", "."]).exits_with(0);
     ws.reconcile(["diff", "-f", ".", "--force-conflicts=none"]).exits_with(0);

@@ -142,6 +142,47 @@ pub fn with_string_data_folded(manifest: &Value) -> Cow<'_, Value> {
     Cow::Owned(manifest)
 }
 
+/// A Secret to apply, with the texts in `data` that have the live value and that others own as texts (`stringData`); `None` if there are none.
+///
+/// The server compares a text with no value, so an apply of an equal one would be a conflict, and with force it would take the text from
+/// its owners. In `data`, both own it.
+pub fn with_equal_texts_in_data<'e>(
+    manifest: &Value,
+    live: &Value,
+    others: impl Iterator<Item = &'e ManagedFieldsEntry> + Clone,
+) -> Option<Value> {
+    let texts = manifest.get("stringData").and_then(Value::as_object)?;
+    let data = live.get("data").and_then(Value::as_object)?;
+    let is_equal = |key: &str, text: &Value| {
+        let text = text.as_str().map(encoded);
+        text.is_some() && data.get(key).and_then(Value::as_str) == text.as_deref()
+    };
+    let is_owned = |key: &str| {
+        let path = FieldPath::of(&["stringData", key]);
+        others.clone().any(|owner| owner.fields.contains(&path))
+    };
+    let moved = texts.iter().filter(|(key, text)| is_equal(key, text) && is_owned(key));
+    let moved: Vec<String> = moved.map(|(key, _)| key.clone()).collect();
+    if moved.is_empty() {
+        return None;
+    }
+    let mut manifest = manifest.clone();
+    let fields = manifest.as_object_mut()?;
+    let is_empty = fields.get_mut("stringData").and_then(Value::as_object_mut).is_none_or(|texts| {
+        moved.iter().for_each(|key| drop(texts.remove(key)));
+        texts.is_empty()
+    });
+    if is_empty {
+        fields.remove("stringData");
+    }
+    if !fields.get("data").is_some_and(Value::is_object) {
+        fields.insert("data".to_owned(), Value::Object(Map::new()));
+    }
+    let into = fields.get_mut("data").and_then(Value::as_object_mut)?;
+    into.extend(moved.into_iter().filter_map(|key| Some((key.clone(), data.get(&key)?.clone()))));
+    Some(manifest)
+}
+
 /// Encodes a text of `stringData` as it is in `data`.
 pub(crate) fn encoded(text: &str) -> String {
     STANDARD.encode(text)
@@ -230,7 +271,8 @@ fn made(gvk: &GroupVersionKind) -> impl Iterator<Item = FieldPath> {
 }
 
 /// Returns true if a list or a map without entries is null in one object and empty in the other. In memory, Go
-/// distinguishes a nil slice from an empty one (`rules` of a Role, which is always served); stored, both are the same.
+/// distinguishes a nil slice from an empty one (`rules` of a Role, which is always served); stored, both are the same. Inside of JSON
+/// without a type, such as the `default` of a definition's schema, a null is a value.
 fn is_nothing_both_times(change: &Change, schema: TypeRef<'_>) -> bool {
     let from = change.from.as_ref();
     let to = change.to.as_ref();
@@ -238,7 +280,12 @@ fn is_nothing_both_times(change: &Change, schema: TypeRef<'_>) -> bool {
     if !is_null(from) && !is_null(to) {
         return false;
     }
-    let schema = schema.at(change.path.elements());
+    let Some((last, above)) = change.path.elements().split_last() else { return false };
+    let parent = schema.at(above);
+    if matches!(parent.shape(), Shape::Opaque | Shape::Untyped) {
+        return false;
+    }
+    let schema = parent.step(last);
     let is_nothing = |value: Option<&Value>| match value {
         None | Some(Value::Null) => true,
         Some(Value::Array(items)) => items.is_empty() && matches!(schema.shape(), Shape::List(..)),

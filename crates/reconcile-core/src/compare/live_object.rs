@@ -17,8 +17,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 use structured_merge::{
-    ClaimStrength, Claimants, FieldPath, FieldSet, LAST_APPLIED, ManagedObject, Op, Ownership, PathElement, TypeRef,
-    changes, field_set, fields_of, item_element, leave_out_bookkeeping, with_fields_of, without_fields,
+    Applier as _, ClaimStrength, Claimants, FieldPath, FieldSet, LAST_APPLIED, ManagedObject, Op, Ownership,
+    PathElement, TypeRef, changes, field_set, fields_of, item_element, leave_out_bookkeeping, with_equal_texts_in_data,
+    with_fields_of, without_fields,
 };
 
 use super::additions::to_remove;
@@ -79,6 +80,7 @@ impl LiveObject {
             warnings: Vec::new(),
         };
         live.apply_rules(left, context);
+        live.share_equal_texts(context);
         live.removed = to_remove(context, &live.current, live.sent(context.target), &live.ignored);
         live
     }
@@ -134,6 +136,16 @@ impl LiveObject {
         self.rules.extend(values.parts);
         self.partly_ignored = values.changed;
         self.kept_by_owners = values.kept_by_owners;
+    }
+
+    /// Leaves the texts of a Secret with their other owners, unless these are taken over.
+    fn share_equal_texts(&mut self, context: CompareContext<'_>) {
+        let CompareContext { target, policy, .. } = context;
+        if target.key.gvk.is_secret() {
+            let others = self.current.owners.others.iter().filter(|entry| !policy.adopts(entry));
+            let shared = with_equal_texts_in_data(self.sent(target), &self.current.object, others);
+            self.sent = shared.or(self.sent.take());
+        }
     }
 
     /// The object that an apply sends over this one.

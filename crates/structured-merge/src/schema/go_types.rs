@@ -164,14 +164,23 @@ const POINTERS: [&str; 154] = [
     "volumeMode",
     "zone",
 ];
-/// Names that are pointers in one type only, each with another field that identifies the type:
-/// `PersistentVolumeClaimSpec`, `EndpointConditions` and `ServiceReference`.
-const POINTERS_BY_TYPE: [(&str, &str); 4] =
-    [("storageClassName", "volumeName"), ("ready", "serving"), ("terminating", "serving"), ("path", "namespace")];
+/// Names that are pointers in one type only, each with a field that the type has and, unless that identifies it, one that it lacks:
+/// `PersistentVolumeClaimSpec`, `EndpointConditions`, `ServiceReference`, `CSIVolumeSource` and `PodDNSConfigOption`.
+const POINTERS_BY_TYPE: [(&str, &str, &str); 7] = [
+    ("storageClassName", "volumeName", ""),
+    ("ready", "serving", ""),
+    ("terminating", "serving", ""),
+    ("path", "namespace", ""),
+    ("readOnly", "nodePublishSecretRef", "volumeHandle"),
+    ("fsType", "nodePublishSecretRef", "volumeHandle"),
+    // The type of an environment variable has `valueFrom`, and that of an HTTP header always serves its value.
+    ("value", "name", "valueFrom"),
+];
 
 /// Returns true if a field is known to distinguish an empty value from no value.
 pub(super) fn is_pointer(field: &str, schema: TypeRef<'_>) -> bool {
-    let is_in_type = |(name, other): &(&str, &str)| *name == field && schema.declares(other);
+    let is_in_type =
+        |(name, has, lacks): &(&str, &str, &str)| *name == field && schema.declares(has) && !schema.declares(lacks);
     POINTERS.binary_search(&field).is_ok() || POINTERS_BY_TYPE.iter().any(is_in_type)
 }
 

@@ -130,7 +130,7 @@ impl<'t> TypeRef<'t> {
     pub fn stores_as_sent(self) -> bool {
         match self.shape() {
             Shape::Map(map) => map.stored_as_sent,
-            Shape::Untyped => true,
+            Shape::Opaque | Shape::Untyped => true,
             _ => false,
         }
     }

@@ -18,7 +18,7 @@ use structured_merge::{FieldPath, ObjectKey, ObjectMeta as _, Op};
 
 use super::ObjectReport;
 use references::{Renames, follow};
-use renaming::is_plain_deletion;
+use renaming::{is_plain_deletion, may_be_former};
 pub use renaming::{Renaming, RenamingsElsewhere, created, renamings};
 
 /// A former object that was read, and compared with the manifest of the new one.
@@ -82,7 +82,7 @@ pub(crate) fn paired(mut objects: Vec<ObjectReport>, formers: &[FormerObject]) -
     let mut compared: BTreeMap<&ObjectKey, &FormerObject> = BTreeMap::new();
     for former @ FormerObject { object, .. } in formers {
         compared.insert(&object.key, former);
-        let stays = !objects.iter().any(|other| other.key == object.key);
+        let stays = !objects.iter().any(|other| other.key == object.key && !may_be_former(other));
         if let Some(generated) = Generated::of(&object.key).filter(|_| stays) {
             staying.entry(generated).or_insert(object);
         }

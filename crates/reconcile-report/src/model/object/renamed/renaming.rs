@@ -31,7 +31,8 @@ pub struct RenamingsElsewhere {
 /// live workloads refer where the manifests refer to the new one, and those that only the base has. A new object with several of the
 /// latter has none.
 pub fn renamings(objects: &[ObjectReport], dropped: &[ObjectKey], elsewhere: RenamingsElsewhere) -> Vec<Renaming> {
-    let known: BTreeSet<&ObjectKey> = objects.iter().map(|object| &object.key).collect();
+    let known = objects.iter().filter(|object| !may_be_former(object));
+    let known: BTreeSet<&ObjectKey> = known.map(|object| &object.key).collect();
     let mut deleted: BTreeMap<Generated, Vec<&ObjectKey>> = BTreeMap::new();
     for key in objects.iter().filter(|one| is_plain_deletion(one)).map(|one| &one.key) {
         if let Some(generated) = Generated::of(key) {
@@ -100,6 +101,11 @@ pub fn renamings(objects: &[ObjectReport], dropped: &[ObjectKey], elsewhere: Ren
 pub fn created(objects: &[ObjectReport]) -> impl Iterator<Item = (Generated, &ObjectKey)> {
     let created = objects.iter().filter(|object| object.diff.action == Action::Create);
     created.filter_map(|object| Some((Generated::of(&object.key)?, &object.key)))
+}
+
+/// Returns true if it may be the former one although the report shows it as well: a member of the apply set that is kept.
+pub(super) fn may_be_former(object: &ObjectReport) -> bool {
+    object.is_kept() && !object.is_left_whole()
 }
 
 /// Returns true for the deletion of an object of the apply set that is allowed and not refused.

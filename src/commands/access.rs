@@ -175,7 +175,7 @@ async fn report(args: &AccessArgs, configured: Configured, output: &Output) -> R
     let (run, desired) = invocation.begin("access", Vec::new()).await?;
     let Server { cluster, discovery, .. } = &run.server;
     let places = places(&desired, &run.server);
-    let unread = desired.unreadable_releases().to_vec();
+    let unread = desired.unreadable.clone();
     let releases = desired.releases.iter().filter(|_| args.evidence != EvidenceChoice::ReadOnly);
     let upgraded: BTreeSet<ReleaseName> = releases.flat_map(Releases::server_side).map(ReleaseInfo::named).collect();
     let plan = run.plan(desired, None)?;

@@ -215,13 +215,13 @@ impl ContextCommand for Apply<'_> {
         let plan = plan.shard(args.shard.shard, |need| need >= DependencyKind::Existence);
         let mut pass = Box::pin(Reconciliation::compare(comparison, plan, apply_set)).await;
         output.details(pass.unproven());
+        // What is left because of a former object is part of what was planned.
+        run.read_rest(&events.builder, &mut pass, args.shard.shard).await;
         if let Some(PlanToFollow { plan, .. }) = &self.to_follow {
             pass.keep_to_plan(&|target, decision| plan.consent(&ObjectReport::new(target, decision)), &|key, diff| {
                 plan.consent(&ObjectReport::unwanted(key, diff.clone())) == Consent::Write
             });
         }
-
-        run.read_rest(&events.builder, &mut pass, args.shard.shard).await;
         let would_be = events.builder.report(Command::Diff, &gate, &pass);
         // A reader that went away changes nothing about the pass.
         let _ = output.text(&text::differences(&would_be, &output.view));

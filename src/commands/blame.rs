@@ -283,7 +283,7 @@ impl Blaming<'_> {
         let (run, desired) =
             Box::pin(self.invocation.begin_in(context, manifests, vec![EarlySubject::Objects])).await?;
         output.remark_on(&desired);
-        let unreadable = desired.unreadable_releases();
+        let unreadable = &desired.unreadable;
         print_diagnostics(&output.terminal, unreadable);
         let is_incomplete = !unreadable.is_empty();
         let targets: Vec<Target> = match self.args.objects.as_slice() {

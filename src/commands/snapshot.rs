@@ -74,7 +74,7 @@ pub(super) async fn run(args: &SnapshotArgs, configured: Configured, terminal: &
     let early = if args.shard.shard.is_some() { Vec::new() } else { vec![EarlySubject::Objects] };
     let (run, desired) = invocation.begin("snapshot", early).await?;
     let Server { cluster, namespaces, .. } = &run.server;
-    let unreadable = desired.unreadable_releases();
+    let unreadable = &desired.unreadable;
     print_diagnostics(terminal, unreadable);
     let is_incomplete = !unreadable.is_empty();
     let plan = run.plan(desired, None)?.shard(args.shard.shard, |_| false);

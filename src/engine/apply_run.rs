@@ -44,7 +44,6 @@ impl<'a> ApplyRun<'a> {
         let events = comparison.events;
         events.receive(Event::Began(Stage::Compare, plan.items.len()));
         let decisions = comparison.decide(&mut plan).await;
-        events.receive(Event::Ended(Stage::Compare));
         // Nearly all objects are in sync, and share one decision.
         let in_sync = decisions.iter().find(|decision| decision.is_plain()).cloned().map(Arc::new);
         let shared = |decision: Decision| match &in_sync {
@@ -56,6 +55,7 @@ impl<'a> ApplyRun<'a> {
         for item in items.iter().filter(|item| !item.is_in_other_shard()) {
             events.receive(Event::Compared(item.target(), &item.decision));
         }
+        events.receive(Event::Ended(Stage::Compare));
         Self { comparison, items, wait: None, agreed: false }
     }
 

@@ -53,7 +53,6 @@ impl<'a> OwnRun<'a> {
         comparison.leave_out_nulls(&mut plan).await;
         let targets: Vec<&Target> = plan.targets().collect();
         let decisions = comparison.compare(&targets).await;
-        events.receive(Event::Ended(Stage::Compare));
         let recipient = Recipient { policy: &comparison.policy, ..*recipient };
         let found = plan.items.into_iter().map(|item| Arc::unwrap_or_clone(item).target).zip(decisions).map(
             |(target, decision)| {
@@ -69,6 +68,7 @@ impl<'a> OwnRun<'a> {
         for OwnItem { target, decision, handover } in &items {
             events.receive(Event::HandedOver(target, decision, handover));
         }
+        events.receive(Event::Ended(Stage::Compare));
         Self { comparison, items }
     }
 

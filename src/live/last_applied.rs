@@ -43,6 +43,8 @@ pub(crate) struct FoundConfigurations {
     pub unreadable: BTreeMap<u32, String>,
     /// Warnings about objects whose annotation is about something else.
     pub warnings: Vec<String>,
+    /// The lists that failed: objects of other kinds were read.
+    pub unlisted: Vec<FailedList>,
     lines: u32,
 }
 
@@ -71,7 +73,7 @@ pub(crate) async fn last_applied(
     cluster: &Cluster,
     resources: &[Resource],
     namespace: Option<&str>,
-) -> Result<FoundConfigurations, Vec<FailedList>> {
+) -> FoundConfigurations {
     let lists = resources.iter().map(|resource| async move {
         let pages = Pages::new(cluster, resource, namespace.filter(|_| resource.namespaced));
         let pages = pages.searching().keeping(FIELDS);
@@ -79,7 +81,6 @@ pub(crate) async fn last_applied(
     });
     let mut lists = futures::stream::iter(lists).buffered(IN_FLIGHT);
     let mut found = FoundConfigurations::default();
-    let mut unlisted = Vec::new();
     let mut all = 0;
     while let Some((resource, list)) = lists.next().await {
         match list {
@@ -93,11 +94,11 @@ pub(crate) async fn last_applied(
                 let diagnostic = Diagnostic::about(&resource.gvk, &error);
                 let message =
                     format!("objects of kind `{}` cannot be listed: {}", resource.gvk.kind, diagnostic.message);
-                unlisted.push((Diagnostic { message, ..diagnostic }, error));
+                found.unlisted.push((Diagnostic { message, ..diagnostic }, error));
             }
         }
     }
-    if unlisted.is_empty() { Ok(found) } else { Err(unlisted) }
+    found
 }
 
 /// The objects of a list that have the annotation. Of those for which there is no room, the annotation is empty.

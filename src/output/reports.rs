@@ -3,11 +3,12 @@
 use std::sync::PoisonError;
 
 use reconcile_core::diagnostic::Diagnostic;
+use reconcile_core::pass::Outcome;
 use reconcile_core::text::one_line;
 use reconcile_report::formats::{Render, unified};
 use reconcile_report::{
-    Command, ConfigurationInfo, ContextReport, EXIT_INVALID, EXIT_SUCCESS, Failure, Report, Reports, Role, View,
-    left_alone, plain,
+    Command, ConfigurationInfo, ContextReport, EXIT_INVALID, EXIT_SUCCESS, Failure, ObjectReport, Report, Reports,
+    Role, View, left_alone, plain,
 };
 
 use crate::cli::OutputTarget;
@@ -16,6 +17,8 @@ use crate::terminal::{self, Closed, Terminal};
 
 /// Longest remark on stderr, in characters.
 const REMARK: usize = 1_000;
+/// The number of objects whose errors are printed where no output has them.
+const ERRORS: usize = 20;
 
 impl Output {
     /// Writes the reports that go to files, also where stdout is closed, and data that goes to stdout. Returns the exit code.
@@ -69,7 +72,8 @@ impl Output {
         })
     }
 
-    /// Names on stderr the rules in force and the hooks that are left out, if no output of the run does, or if names alone are on stdout.
+    /// Names on stderr the rules in force, the hooks that are left out and the errors of objects, if no output of the run does, or if names
+    /// alone are on stdout.
     fn remark(&self, reports: &Reports) {
         let is_text_on_stdout = |target: &OutputTarget| target.file.is_none() && target.format.is_text();
         let says_it = |target: &OutputTarget| target.format.has_remarks && !is_text_on_stdout(target);
@@ -79,12 +83,34 @@ impl Output {
             return;
         }
         for ContextReport { context, report, .. } in &reports.contexts {
+            // The progress of an apply has said them.
+            if self.quiet || report.command != Command::Apply {
+                self.print_errors(context.as_deref(), report);
+            }
             let has_rules = report.configuration.as_ref().is_some_and(ConfigurationInfo::has_rules);
             let hides = has_rules || report.summary.hooks > 0 || report.has_known();
             if let Some(remark) = left_alone(report).filter(|_| hides) {
                 let context = context.as_ref().map(|context| format!("{context}: ")).unwrap_or_default();
                 self.terminal.note(Role::Note, &one_line(&format!("{context}{remark}"), REMARK));
             }
+        }
+    }
+
+    /// Prints on stderr why objects could not be compared or written, of the first ones.
+    fn print_errors(&self, context: Option<&str>, report: &Report) {
+        let context = context.map(|context| format!("{context}: ")).unwrap_or_default();
+        let reason = |object: &ObjectReport| match &object.messages.error {
+            Some(error) => Some(error.message.clone()),
+            None if object.run.outcome == Some(Outcome::Conflict) => Some("other managers own fields of it".to_owned()),
+            None => None,
+        };
+        let failed = report.objects.iter().filter_map(|object| Some((&object.key, reason(object)?)));
+        let failed: Vec<String> = failed.map(|(key, reason)| format!("error: {context}{key}: {reason}")).collect();
+        for line in failed.iter().take(ERRORS) {
+            self.terminal.note(Role::Error, &one_line(line, REMARK));
+        }
+        if let Some(more) = failed.len().checked_sub(ERRORS).filter(|more| *more > 0) {
+            self.terminal.note(Role::Error, &format!("error: {context}{more} more objects with errors"));
         }
     }
 

@@ -208,13 +208,14 @@ impl<'a, C: ContextCommand> Driver<'a, C> {
             Box::pin(self.invocation.begin_in(context, self.manifests(), self.command.early_reads())).await?;
         let hooks = desired.hooks_left_out();
         let remarks = std::mem::take(&mut desired.remarks);
+        let unreadable = std::mem::take(&mut desired.unreadable);
         let releases = desired.releases.clone();
         let mut report = Box::pin(self.command.pass(&run, desired)).await?;
         report.warnings.splice(..0, remarks);
         if let Some(releases) = releases {
             report = report.with_releases(releases);
         }
-        Ok(run.concluded(report, hooks))
+        Ok(run.concluded(report.with_errors(unreadable), hooks))
     }
 
     fn manifests(&self) -> Manifests {

@@ -280,3 +280,38 @@ fn no_rule_is_suggested_for_an_object_under_a_new_name() {
     let diff = run(&ws, "diff", &["--config", "s.yaml"]).exits_with(1);
     is_by_hand(&diff);
 }
+
+/// The former object is kept by its annotation; the new one is created as a whole all the same.
+#[test]
+fn a_member_that_is_kept_is_a_former_object_as_well() {
+    let ws = changed_by_hand(&SET);
+    ws.kubectl(["annotate", "configmap", A, "kubectl-reconcile/prune=keep"]).exits_with(0);
+    ws.write("base/all.yaml", &std::fs::read_to_string(ws.folder().join("h/all.yaml")).unwrap());
+    write(&ws, B, "b");
+    let gate = ["--base", "base", "--fail-on", "both,cluster"];
+    let diff = run(&ws, "diff", &[&SET[..], &gate].concat()).exits_with(1);
+    is_by_hand(&diff);
+    assert!(diff.object("ConfigMap", A)["reason"].as_str().is_some_and(|reason| reason.starts_with("kept because")));
+    let apply = run(&ws, "apply", &SET).exits_with(0);
+    assert_eq!(apply.object("ConfigMap", B)["renamedFrom"], A, "{apply}");
+    assert_eq!(apply.report()["summary"]["kept"], 1, "{apply}");
+    assert_eq!(run(&ws, "apply", &SET).exits_with(0).writes(), 0);
+}
+
+/// What is left because of a former object was left when the plan was saved, and nothing has changed since.
+#[test]
+fn a_plan_holds_where_a_former_object_is_left() {
+    for base in [&[][..], &["--base", "base"]] {
+        let ws = changed_by_hand(&SET);
+        ws.write("base/all.yaml", &std::fs::read_to_string(ws.folder().join("h/all.yaml")).unwrap());
+        write(&ws, B, "b");
+        ws.write("h/other.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: hother}, data: {a: b}}");
+        let flags = [&SET[..], &["--only", "manifest,either"], base].concat();
+        run(&ws, "diff", &[&flags[..], &["--save-plan", "plan.json"]].concat()).exits_with(1);
+        // The Deployment needs what is left.
+        let apply = run(&ws, "apply", &[&flags[..], &["--plan", "plan.json"]].concat()).exits_with(4);
+        assert_eq!(apply.object("ConfigMap", "hother")["outcome"], "created", "{apply}");
+        assert_eq!(apply.object("Deployment", "hd")["outcome"], "skipped", "{apply}");
+        assert!(!apply.stdout.contains("since the plan"), "{apply}");
+    }
+}

@@ -238,6 +238,7 @@ fn what_kubectl_applied_last_is_compared_with_what_is_there() {
     ws.allow("reader", "get,list", "configmaps");
     let forbidden = ws.as_user("reader").reconcile(["diff", "--from", "last-applied"]).exits_with(4);
     assert!(forbidden.stderr.contains("objects of kind `Secret` cannot be listed"), "{forbidden}");
+    assert_eq!(forbidden.each("action"), ["ConfigMap map: update"], "what may be listed is compared");
     for flags in [&["-A"][..], &["--kinds", "pods"]] {
         let alone = ws.reconcile(["diff", "-f", "map.yaml"].iter().chain(flags)).exits_with(2);
         assert!(alone.stderr.contains("`--from last-applied`"), "{alone}");

@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use rcgen::{CertificateParams, DnType, KeyPair};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::control_plane::{Replaced, Run, Workspace, wait_until};
 
@@ -145,6 +145,18 @@ fn certificates_of_secrets_are_shown_and_keys_are_not() {
     write(&issue(2026, &["shop.example.com"]));
     ws.reconcile(["diff", "-f", ".", "-o", "json", "--full"]).exits_with(1);
     ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    let blame = ws.reconcile(["blame", "-f", ".", "-o", "json"]).exits_with(0);
+    let blame: Value = serde_json::from_str(&blame.stdout).unwrap();
+    let is_of_certificate = |field: &&Value| field["path"].as_str().unwrap().starts_with("data[\"tls.crt\"]");
+    let fields: Vec<&Value> = blame[0]["fields"].as_array().unwrap().iter().filter(is_of_certificate).collect();
+    assert!(fields.len() > 5, "{blame}");
+    for field in fields {
+        // A certificate is one value, however it is shown.
+        assert_eq!(
+            (&field["managers"][0]["manager"], &field["manifest"]),
+            (&json!("kubectl-reconcile"), &json!("same"))
+        );
+    }
     write(&issue(2027, &["shop.example.com", "www.shop.example.com"]));
     for text in texts(&ws, &[]) {
         assert!(text.contains("data[\"tls.crt\"] (certificate)"), "{text}");

@@ -146,11 +146,7 @@ pub fn with_string_data_folded(manifest: &Value) -> Cow<'_, Value> {
 ///
 /// The server compares a text with no value, so an apply of an equal one would be a conflict, and with force it would take the text from
 /// its owners. In `data`, both own it.
-pub fn with_equal_texts_in_data<'e>(
-    manifest: &Value,
-    live: &Value,
-    others: impl Iterator<Item = &'e ManagedFieldsEntry> + Clone,
-) -> Option<Value> {
+pub fn with_equal_texts_in_data(manifest: &Value, live: &Value, others: &[&ManagedFieldsEntry]) -> Option<Value> {
     let texts = manifest.get("stringData").and_then(Value::as_object)?;
     let data = live.get("data").and_then(Value::as_object)?;
     let is_equal = |key: &str, text: &Value| {
@@ -159,7 +155,7 @@ pub fn with_equal_texts_in_data<'e>(
     };
     let is_owned = |key: &str| {
         let path = FieldPath::of(&["stringData", key]);
-        others.clone().any(|owner| owner.fields.contains(&path))
+        others.iter().any(|owner| owner.fields.contains(&path))
     };
     let moved = texts.iter().filter(|(key, text)| is_equal(key, text) && is_owned(key));
     let moved: Vec<String> = moved.map(|(key, _)| key.clone()).collect();
@@ -169,7 +165,7 @@ pub fn with_equal_texts_in_data<'e>(
     let mut manifest = manifest.clone();
     let fields = manifest.as_object_mut()?;
     let is_empty = fields.get_mut("stringData").and_then(Value::as_object_mut).is_none_or(|texts| {
-        moved.iter().for_each(|key| drop(texts.remove(key)));
+        texts.retain(|key, _| !moved.contains(key));
         texts.is_empty()
     });
     if is_empty {

@@ -47,6 +47,8 @@ pub(crate) struct Reading {
     record: Option<(Record, BTreeMap<u32, String>)>,
     /// The release of that record, if it is one.
     releases: Option<Releases>,
+    /// The kinds that could not be listed, each with the reason.
+    unlisted: Vec<Diagnostic>,
     remarks: Vec<String>,
     respects_annotations: bool,
     terminal: Terminal,
@@ -89,12 +91,12 @@ impl Reading {
             }
         };
         match stored(source, args, server, restores).await? {
-            Stored::Text(StoredText { inputs, record, releases, unreadable, remarks }) => {
+            Stored::Text(StoredText { inputs, record, releases, unreadable, unlisted, remarks }) => {
                 releases.iter().for_each(name);
                 let reading = Self::of(inputs, args, options, terminal);
-                Ok(Self { record: Some((record, unreadable)), releases, remarks, ..reading })
+                Ok(Self { record: Some((record, unreadable)), releases, unlisted, remarks, ..reading })
             }
-            Stored::Releases(texts, mut releases) => {
+            Stored::Releases { texts, mut releases, unreadable } => {
                 for one in texts.iter().filter_map(|text| text.releases.as_ref()) {
                     releases.found.extend(one.found.iter().cloned());
                     releases.methods.extend(one.methods.clone());
@@ -102,7 +104,7 @@ impl Reading {
                 name(&releases);
                 let options = ReadOptions { allow_empty: true, ..options };
                 let allow_empty = args.allow_empty || args.selector.is_none();
-                let read = spawn_blocking(move || all_releases(texts, releases, &options, allow_empty));
+                let read = spawn_blocking(move || all_releases(texts, releases, unreadable, &options, allow_empty));
                 Ok(Self::under_way(read, 0, args, terminal))
             }
         }
@@ -148,6 +150,7 @@ impl Reading {
             kinds,
             record: None,
             releases: None,
+            unlisted: Vec::new(),
             remarks: Vec::new(),
             respects_annotations: args.respects_annotations(),
             terminal: terminal.clone(),
@@ -169,7 +172,8 @@ impl Reading {
         };
         let releases = self.releases.or(desired.releases);
         let remarks = [desired.remarks, self.remarks].concat();
-        let desired = DesiredSet { remarks, releases, ..desired };
+        let unreadable = [desired.unreadable, self.unlisted].concat();
+        let desired = DesiredSet { remarks, releases, unreadable, ..desired };
         Ok(if self.respects_annotations { desired } else { desired.without_ignored_fields() })
     }
 }
@@ -253,26 +257,27 @@ async fn read_paths(inputs: &mut Inputs, paths: &[OsString], recursive: bool) {
 /// Joins the manifests of releases. One that cannot be read is an error of the report, and the others are compared.
 fn all_releases(
     texts: Vec<StoredText>,
-    mut releases: Releases,
+    releases: Releases,
+    mut unreadable: Vec<Diagnostic>,
     options: &ReadOptions,
     allow_empty: bool,
 ) -> Result<DesiredSet, Vec<Diagnostic>> {
     let mut all = DesiredSet::default();
-    for StoredText { inputs, record, unreadable, .. } in texts {
+    for StoredText { inputs, record, unreadable: lines, .. } in texts {
         if let Ok(read) = gather(read_chunks(&inputs, options.validation), options) {
-            all.join(read.of_record(record, &unreadable));
+            all.join(read.of_record(record, &lines));
         } else {
             // A message about the text could quote it.
             let message = format!("{record} cannot be compared: its manifest is not valid");
             let hint = "read that release alone, as in `--from helm/RELEASE -n NAMESPACE`, which shows the mistake";
-            releases.unreadable.push(Diagnostic::new(Code::Invalid, message).with_hint(hint));
+            unreadable.push(Diagnostic::new(Code::Invalid, message).with_hint(hint));
         }
     }
-    if all.manifests.is_empty() && releases.unreadable.is_empty() && !allow_empty {
+    if all.manifests.is_empty() && unreadable.is_empty() && !allow_empty {
         let hint = "pass `--allow-empty` if that is intended";
         return Err(vec![Diagnostic::general("no object of the releases matches the selector").with_hint(hint)]);
     }
-    Ok(DesiredSet { releases: Some(releases), ..all })
+    Ok(DesiredSet { releases: Some(releases), unreadable, ..all })
 }
 
 /// About the number of kinds in texts that take a while to read: those that begin a line, as in a stream of YAML documents.

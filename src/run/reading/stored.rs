@@ -117,7 +117,7 @@ pub(crate) enum Stored {
     /// A text, which is the manifest of one release or has all annotations of client-side apply.
     Text(StoredText),
     /// The manifests of all releases, each a text of its own: they may define the same objects.
-    Releases(Vec<StoredText>, Releases),
+    Releases { texts: Vec<StoredText>, releases: Releases, unreadable: Vec<Diagnostic> },
 }
 
 /// A text of manifests that the cluster keeps.
@@ -130,6 +130,8 @@ pub(crate) struct StoredText {
     pub releases: Option<Releases>,
     /// The lines of records that cannot be read, with the reason.
     pub unreadable: BTreeMap<u32, String>,
+    /// The kinds that could not be listed, each with the reason.
+    pub unlisted: Vec<Diagnostic>,
     /// Warnings for the report.
     pub remarks: Vec<String>,
 }
@@ -147,6 +149,7 @@ impl StoredText {
             record,
             releases: Some(releases),
             unreadable: BTreeMap::new(),
+            unlisted: Vec::new(),
             remarks: Vec::new(),
         })
     }
@@ -175,13 +178,18 @@ pub(crate) async fn stored(
             let AllReleases { found, not_deployed, unreadable } = all;
             let found: Vec<StoredText> =
                 found.into_iter().map(|release| StoredText::of(release, true)).collect::<Result<_, _>>()?;
-            let releases = Releases { is_all: true, not_deployed, unreadable, ..Releases::default() };
-            Ok(Stored::Releases(found, releases))
+            let releases = Releases { is_all: true, not_deployed, ..Releases::default() };
+            Ok(Stored::Releases { texts: found, releases, unreadable })
         }
         FromSource::LastApplied => {
             let resources = resources(&input.kinds, &server.discovery)?;
             let namespace = Some(namespace.as_str()).filter(|_| !input.all_namespaces);
-            let found = last_applied(&server.cluster, &resources, namespace).await.map_err(unlisted)?;
+            let mut found = last_applied(&server.cluster, &resources, namespace).await;
+            let failed = std::mem::take(&mut found.unlisted);
+            let is_whole_run = failed.iter().any(|(_, error)| error.is_whole_run());
+            if is_whole_run || found.text.is_empty() && !failed.is_empty() {
+                return Err(unlisted(failed));
+            }
             if found.text.is_empty() && !input.allow_empty {
                 let place = place(namespace);
                 let message = match found.warnings.first() {
@@ -201,6 +209,7 @@ pub(crate) async fn stored(
                 record: Record::LastApplied,
                 releases: None,
                 unreadable: found.unreadable,
+                unlisted: unlisted(failed).diagnostics,
                 remarks: found.warnings,
             }))
         }

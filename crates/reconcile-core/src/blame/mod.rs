@@ -78,23 +78,27 @@ impl Walk<'_> {
     /// may be shown.
     pub fn value(&mut self, value: (&Value, &Value), schema: TypeRef<'_>, paths: (&FieldPath, &FieldPath)) {
         let (live, shown) = value;
+        // A certificate is shown as what it says, and is one value to owners and manifests.
+        let is_one = live.is_string() && (shown.is_object() || shown.is_array());
         match shown {
             Value::Object(map) if !map.is_empty() && !is_redacted(shown) => {
                 for (name, shown) in map {
-                    let live = live.get(name).unwrap_or(&Value::Null);
+                    let below = if is_one { paths.0.clone() } else { paths.0.field(name) };
+                    let live = if is_one { live } else { live.get(name).unwrap_or(&Value::Null) };
                     self.steps.push(Step::Key(name.clone()));
-                    self.value((live, shown), schema.field(name), (&paths.0.field(name), &paths.1.field(name)));
+                    self.value((live, shown), schema.field(name), (&below, &paths.1.field(name)));
                     self.steps.pop();
                 }
             }
             Value::Array(items) if !items.is_empty() => {
                 for (position, shown) in items.iter().enumerate() {
-                    let live = live.get(position).unwrap_or(&Value::Null);
+                    let item = if is_one { live } else { live.get(position).unwrap_or(&Value::Null) };
                     let index = PathElement::index(position);
-                    let element = item_element(live, schema).unwrap_or_else(|| index.clone());
+                    let element = item_element(item, schema).unwrap_or_else(|| index.clone());
                     let open = if names_a_secret(&element, shown) { index } else { element.clone() };
+                    let below = if is_one { paths.0.clone() } else { paths.0.child(element) };
                     self.steps.push(Step::Item(position));
-                    self.value((live, shown), schema.item(), (&paths.0.child(element), &paths.1.child(open)));
+                    self.value((item, shown), schema.item(), (&below, &paths.1.child(open)));
                     self.steps.pop();
                 }
             }

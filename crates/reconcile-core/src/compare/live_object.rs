@@ -143,7 +143,8 @@ impl LiveObject {
         let CompareContext { target, policy, .. } = context;
         if target.key.gvk.is_secret() {
             let others = self.current.owners.others.iter().filter(|entry| !policy.adopts(entry));
-            let shared = with_equal_texts_in_data(self.sent(target), &self.current.object, others);
+            let others: Vec<_> = others.collect();
+            let shared = with_equal_texts_in_data(self.sent(target), &self.current.object, &others);
             self.sent = shared.or(self.sent.take());
         }
     }

@@ -148,8 +148,6 @@ pub struct Releases {
     pub is_all: bool,
     /// Number of releases that have no deployed revision.
     pub not_deployed: usize,
-    /// The reasons why others could not be read.
-    pub unreadable: Vec<Diagnostic>,
 }
 
 /// Longest list of releases that is printed with all of them.

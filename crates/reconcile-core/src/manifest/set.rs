@@ -30,14 +30,11 @@ pub struct DesiredSet {
     pub remarks: Vec<String>,
     /// The releases of Helm that they come from, if they come from releases.
     pub releases: Option<Releases>,
+    /// The reasons why other records of the cluster could not be read: releases, and kinds that the user may not list.
+    pub unreadable: Vec<Diagnostic>,
 }
 
 impl DesiredSet {
-    /// The releases that cannot be read, if the manifests are those of releases.
-    pub fn unreadable_releases(&self) -> &[Diagnostic] {
-        self.releases.as_ref().map_or(&[], |releases| releases.unreadable.as_slice())
-    }
-
     /// Makes every field of every object compared: annotations that name fields to ignore do not count.
     pub fn without_ignored_fields(mut self) -> Self {
         self.manifests.iter_mut().for_each(Manifest::compare_all_fields);

@@ -415,16 +415,16 @@ impl Report {
         self
     }
 
-    /// Adds the releases of Helm that the manifests come from. One that could not be read makes the run incomplete.
+    /// Adds the releases of Helm that the manifests come from.
     pub fn with_releases(mut self, releases: Releases) -> Self {
-        let Releases { found, is_all, not_deployed, unreadable, methods: _ } = releases;
+        let Releases { found, is_all, not_deployed, methods: _ } = releases;
         self.summary.not_deployed = not_deployed;
         if is_all {
             self.releases = found;
         } else {
             self.release = found.into_iter().next();
         }
-        self.with_errors(unreadable)
+        self
     }
 
     /// Adds errors that concern no single object; any of them makes the run incomplete.

@@ -18,8 +18,8 @@ use structured_merge::{FieldPath, ObjectKey, ObjectMeta as _, Op};
 
 use super::ObjectReport;
 use references::{Renames, follow};
-use renaming::{is_plain_deletion, may_be_former};
 pub use renaming::{Renaming, RenamingsElsewhere, created, renamings};
+use renaming::{is_plain_deletion, may_be_former};
 
 /// A former object that was read, and compared with the manifest of the new one.
 pub struct FormerObject {

@@ -103,6 +103,12 @@ fn paths_are_shown_from_the_root_of_the_repository() {
         let run = ws.reconcile(["diff", "-f", path, "-o", "github"]).exits_with(1);
         assert!(run.stdout.starts_with("::warning file=web.yaml,line="), "{path}: {run}");
     }
+    // The texts of a Secret are compared in `data`.
+    ws.write("texts.yaml", "apiVersion: v1\nkind: Secret\nmetadata: {name: texts}\nstringData:\n  a: one\n  b: two\n");
+    ws.reconcile(["apply", "-f", "texts.yaml"]).exits_with(0);
+    ws.patch_as("kubectl-patch", "secret/texts", &json!({"data": {"b": "dGhyZWU="}}));
+    let run = ws.reconcile(["diff", "-f", "texts.yaml", "-o", "github"]).exits_with(1);
+    assert!(run.stdout.starts_with("::warning file=texts.yaml,line=6,"), "{run}");
 }
 
 /// The oracle: what `kubectl diff` shows of the same objects, but for what the server counts up.

@@ -58,6 +58,14 @@ fn refused(ws: &Workspace, flags: &[&str], message: &str) {
 }
 
 #[test]
+fn nobody_saves_a_plan_that_no_apply_follows() {
+    let ws = Workspace::new();
+    let run = ws.reconcile(["diff", "--from", "helm/web", "--save-plan", "plan.json"]).exits_with(2);
+    assert!(run.stderr.contains("`apply --from` follows no saved plan"), "{run}");
+    assert!(!ws.folder().join("plan.json").exists());
+}
+
+#[test]
 fn what_was_planned_is_done_and_can_be_done_again() {
     let ws = changed();
     save(&ws, &[]).exits_with(1);

@@ -404,7 +404,7 @@ spec: {clusterIP: None, sessionAffinity: None, selector: {app: web}, ports: [{po
     ws.write("web.yaml", PROBED);
     let fewer = service.replaced("clusterIP: None, sessionAffinity: None, ", "").replaced(", protocol: TCP", "");
     ws.write("service.yaml", &fewer);
-    let why = "is no longer in the manifest and stays: no manager owns it, so that an apply does not remove it";
+    let why = "is no longer in the manifest and stays: the server keeps it when an apply gives it up";
     for command in ["diff", "apply"] {
         let run = ws.reconcile([command, "-f", "."]).exits_with(0);
         for (kind, path) in [("Deployment", "spec.template.spec.serviceAccountName"), ("Service", "spec.clusterIP")] {

@@ -238,6 +238,20 @@ pub fn stored_at(gvk: &GroupVersionKind, path: &FieldPath) -> FieldPath {
     }
 }
 
+/// The field in which a manifest has one that the server keeps: a value in `data` of a Secret may come from a text (`stringData`).
+pub fn written_at(path: &FieldPath, manifest: &Value) -> FieldPath {
+    match path.elements() {
+        [PathElement::Field(first), PathElement::Field(key)]
+            if first == "data"
+                && GroupVersionKind::of(manifest).is_secret()
+                && manifest.get("stringData").is_some_and(|texts| texts.get(key).is_some()) =>
+        {
+            FieldPath::of(&["stringData", key])
+        }
+        _ => path.clone(),
+    }
+}
+
 /// Removes the changes that only follow from the server's own bookkeeping: fields that it counts up or copies when another field
 /// changes. Nobody wrote such a change, as with `metadata.generation`.
 pub fn leave_out_bookkeeping(changes: &mut Vec<Change>, gvk: &GroupVersionKind, manifest: &Value, schema: TypeRef<'_>) {

@@ -114,7 +114,7 @@ pub use changes::{Change, Op, changes};
 pub use claimants::{ClaimStrength, Claimants, claim_strength, claims_stored};
 pub use kinds::{
     leave_out_bookkeeping, made_fields, owners_with_string_data, stored_at, with_equal_texts_in_data, with_node_ports,
-    with_string_data, with_string_data_folded,
+    with_string_data, with_string_data_folded, written_at,
 };
 pub use merge::merge;
 pub use object::{

@@ -160,6 +160,10 @@ pub(super) async fn run(args: &DiffArgs, configured: Configured) -> Result<u8, F
 }
 
 async fn diff(args: &DiffArgs, configured: Configured, output: &Output) -> Result<u8, Failure> {
+    if args.save_plan.is_some() && args.input.from.is_some() {
+        let hint = "a plan is for manifests: pass them with `-f`, or leave out `--save-plan`";
+        return Err(Failure::refused("`apply --from` follows no saved plan", hint));
+    }
     let settings = &Settings::of(configured?, output);
     let policy = Policy { keeps_versions: output.shows_versions(), ..policy(&args.compare, settings)? };
     let set = requested(&args.prune, &args.input, args.shard.shard, &settings.configuration.expect)?;

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use structured_merge::{
     EmptyKey, FieldPath, GroupVersionKind, NullEntry, ObjectMeta as _, PathElement, RefusedNull, TypeRef, builtin,
-    fill_in_empty_keys, is_nothing, null_entries, take_out_refused_nulls,
+    fill_in_empty_keys, is_nothing, null_entries, take_out_refused_nulls, written_at,
 };
 
 use super::manifest::{Manifest, Origin, Remarks};
@@ -167,7 +167,8 @@ impl DesiredObject {
 
     /// The line of a field in its file, or of the nearest field that the file has.
     pub fn line_of(&self, path: &FieldPath) -> u32 {
-        self.origin.positions.nearest(&steps_in(path, self.object())).line
+        let object = self.object();
+        self.origin.positions.nearest(&steps_in(&written_at(path, object), object)).line
     }
 
     /// Adds a warning for its author.

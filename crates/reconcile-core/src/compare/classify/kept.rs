@@ -56,13 +56,15 @@ impl Classifier<'_> {
             }
         }
         let owned = self.stay(fields, &format!("owned by {}", listed(managers, NAMED)));
-        owned.into_iter().chain(self.kept_without_owner(unowned)).collect()
+        let them = if unowned.len() == 1 { "it" } else { "them" };
+        let unowned = self.stay(unowned, &format!("no manager owns {them}, so that an apply does not remove {them}"));
+        owned.into_iter().chain(unowned).collect()
     }
 
-    /// A warning about fields that the manifest no longer has and that stay, because no manager owns them.
-    pub fn kept_without_owner(&self, fields: Vec<&FieldPath>) -> Option<String> {
+    /// A warning about fields that the manifest no longer has and that stay, although nobody but us owns them.
+    pub fn kept_by_server(&self, fields: Vec<&FieldPath>) -> Option<String> {
         let them = if fields.len() == 1 { "it" } else { "them" };
-        self.stay(fields, &format!("no manager owns {them}, so that an apply does not remove {them}"))
+        self.stay(fields, &format!("the server keeps {them} when an apply gives {them} up"))
     }
 
     fn stay(&self, fields: Vec<&FieldPath>, why: &str) -> Option<String> {

@@ -148,7 +148,7 @@ fn add_released(
             },
         }
     }
-    warnings.extend(classifier.kept_without_owner(kept.iter().collect()));
+    warnings.extend(classifier.kept_by_server(kept.iter().collect()));
     warnings
 }
 

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use serde_json::{Value, json};
 
-use crate::control_plane::{ANY_FIELDS, Replaced, Rng, Run, Workspace, definition, definition_with_status};
+use crate::control_plane::{ANY_FIELDS, Replaced, Rng, Run, Workspace, definition, definition_with_status, resource};
 use crate::manifests::{SHOP, WEB};
 
 /// Kind, name, action and the changes' paths, operations and classes of each object.
@@ -387,6 +387,35 @@ fn custom_resources_are_compared_offline_by_their_definition() {
     let online = ws.reconcile(["diff", "-f", "manifests.yaml"]);
     let offline = ws.reconcile(["diff", "-f", "manifests.yaml", "--live", "live.yaml", "-n", "$NS"]);
     assert_eq!(essence(&offline)[1..], essence(&online)[1..]);
+}
+
+/// Without the definition, a list is one value: no item of it is given up to a manager that owns a part of one.
+#[test]
+fn an_item_of_a_list_without_a_type_is_not_called_gone() {
+    let ws = Workspace::new();
+    let parts = "
+properties:
+  parts:
+    type: array
+    x-kubernetes-list-type: map
+    x-kubernetes-list-map-keys: [name]
+    items: {type: object, required: [name], properties: {name: {type: string}, use: {type: string}}}
+";
+    let orrery = resource("Orrery", "it", "parts: [{name: sun, use: light}, {name: moon, use: tides}]");
+    ws.write("it.yaml", &orrery);
+    ws.write("definition.yaml", &definition("Orrery", parts));
+    ws.reconcile(["apply", "-f", "definition.yaml", "-f", "it.yaml"]).exits_with(0);
+    ws.patch_as(
+        "kubectl-patch",
+        "orrerys.$NS.example.com/it",
+        &json!({"spec": {"parts": [{"name": "sun", "use": "warmth"}, {"name": "moon", "use": "tides"}]}}),
+    );
+    let get = ["get", "orrerys.$NS.example.com/it", "-o", "yaml", "--show-managed-fields"];
+    ws.write("live.yaml", &ws.kubectl(get).exits_with(0).stdout);
+    let diff = ws.reconcile(["diff", "-f", "it.yaml", "--live", "live.yaml", "-n", "$NS"]).exits_with(1);
+    let changes = diff.changes("Orrery", "it");
+    assert!(changes.iter().all(|change| !change.starts_with("released")), "{diff}");
+    assert_eq!(diff.change("Orrery", "it", "spec.parts[0].use")["desired"], "light", "{diff}");
 }
 
 /// The types of the API server preserve them at every depth (kube-openapi `schemaconv/openapi.go`, `visitSpec`).

@@ -23,7 +23,9 @@ impl Classifier<'_> {
         let mut outermost = FieldSet::new();
         let mut released = Vec::new();
         given_up.visit(&mut |path, _| {
-            let stays = !self.ours_after.contains_at_or_below(path) && !differs.overlaps(path);
+            // A value may be ours as a whole where it was ours in parts: without the types, a list has no keys.
+            let is_ours = self.ours_after.contains_at_or_below(path) || self.ours_after.covers(path);
+            let stays = !is_ours && !differs.overlaps(path);
             if !stays || outermost.contains_at_or_above(path) {
                 return;
             }
@@ -77,14 +79,8 @@ impl Classifier<'_> {
         Some(format!("{} {stay}: {why}", secrecy.listed(fields)))
     }
 
-    /// Returns true if a field that we owned stays for a reason that needs no warning: as a default of the server, or in a value that the
-    /// manifest has as a whole where the types of its parts are unknown.
-    pub fn stays_by_itself(&self, path: &FieldPath, live: &mut Lookup<'_>) -> bool {
-        self.ours_after.covers(path) || self.has_default(path, live)
-    }
-
     /// Returns true if the live object may have the default of the server at a path.
-    fn has_default(&self, path: &FieldPath, live: &mut Lookup<'_>) -> bool {
+    pub fn has_default(&self, path: &FieldPath, live: &mut Lookup<'_>) -> bool {
         let Some((_, above)) = path.elements().split_last() else { return false };
         let siblings = live.value(&FieldPath::from(above.to_vec())).and_then(Value::as_object);
         self.may_be_default(path, live.value(path), siblings)

@@ -143,7 +143,7 @@ fn add_released(
             change if !change.managers.is_empty() => found.push(change),
             change => match kept_string_data(gvk, &change.path) {
                 Some(warning) => warnings.push(warning),
-                None if classifier.stays_by_itself(&change.path, values) => {}
+                None if classifier.has_default(&change.path, values) => {}
                 None => kept.push(change.path),
             },
         }

@@ -41,8 +41,8 @@
 
 #![cfg_attr(test, allow(clippy::unreachable, clippy::string_slice))]
 
-// Where what others wrote is read, no index, sum or size of theirs may end the program; lists of our own are counted plainly.
 mod bounded;
+// Where what others wrote is read, no index, sum or size of theirs may end the program; lists of our own are counted plainly.
 #[cfg_attr(not(test), deny(clippy::arithmetic_side_effects))]
 pub mod cli;
 #[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]

@@ -142,7 +142,8 @@ pub fn with_string_data_folded(manifest: &Value) -> Cow<'_, Value> {
     Cow::Owned(manifest)
 }
 
-/// A Secret to apply, with the texts in `data` that have the live value and that others own as texts (`stringData`); `None` if there are none.
+/// A Secret to apply, with the texts in `data` that have the live value and that others own as texts (`stringData`); `None` if there are
+/// none.
 ///
 /// The server compares a text with no value, so an apply of an equal one would be a conflict, and with force it would take the text from
 /// its owners. In `data`, both own it.
@@ -157,25 +158,23 @@ pub fn with_equal_texts_in_data(manifest: &Value, live: &Value, others: &[&Manag
         let path = FieldPath::of(&["stringData", key]);
         others.iter().any(|owner| owner.fields.contains(&path))
     };
-    let moved = texts.iter().filter(|(key, text)| is_equal(key, text) && is_owned(key));
-    let moved: Vec<String> = moved.map(|(key, _)| key.clone()).collect();
-    if moved.is_empty() {
+    let is_moved = |(key, text): &(&String, &Value)| is_equal(key, text) && is_owned(key);
+    let (moved, left): (Vec<_>, Vec<_>) = texts.iter().partition(is_moved);
+    let own = manifest.get("data").filter(|data| !data.is_null());
+    if moved.is_empty() || own.is_some_and(|data| !data.is_object()) {
         return None;
     }
+    let mut into = own.and_then(Value::as_object).cloned().unwrap_or_default();
+    into.extend(moved.into_iter().filter_map(|(key, _)| Some((key.clone(), data.get(key)?.clone()))));
     let mut manifest = manifest.clone();
     let fields = manifest.as_object_mut()?;
-    let is_empty = fields.get_mut("stringData").and_then(Value::as_object_mut).is_none_or(|texts| {
-        texts.retain(|key, _| !moved.contains(key));
-        texts.is_empty()
-    });
-    if is_empty {
+    fields.insert("data".to_owned(), Value::Object(into));
+    if left.is_empty() {
         fields.remove("stringData");
+    } else {
+        let left = left.into_iter().map(|(key, text)| (key.clone(), text.clone()));
+        fields.insert("stringData".to_owned(), Value::Object(left.collect()));
     }
-    if !fields.get("data").is_some_and(Value::is_object) {
-        fields.insert("data".to_owned(), Value::Object(Map::new()));
-    }
-    let into = fields.get_mut("data").and_then(Value::as_object_mut)?;
-    into.extend(moved.into_iter().filter_map(|key| Some((key.clone(), data.get(&key)?.clone()))));
     Some(manifest)
 }
 

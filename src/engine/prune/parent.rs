@@ -415,8 +415,8 @@ pub(super) enum Recorded {
     Failed(Diagnostic),
 }
 
-/// Writes the annotations of the parent, which is created if it does not exist, and returns it. The apply is forced, because the annotations belong to
-/// the set, no matter who owns them; the version that was read is the lock.
+/// Writes the annotations of the parent, which is created if it does not exist, and returns it. The apply is forced, because the annotations
+/// belong to the set, no matter who owns them; the version that was read is the lock.
 async fn record(
     cluster: &Cluster,
     Parent { set: ApplySet { parent, id }, resource, state, .. }: &Parent,

@@ -259,7 +259,7 @@ impl Planned {
                 }
                 Ok(_) => {
                     self.notes.warnings.push(format!(
-                        "the apply set lists `{kind}`, which the server no longer knows: so its objects no longer exist"
+                        "the apply set lists `{kind}`, which the server no longer knows, so its objects no longer exist"
                     ));
                     continue;
                 }

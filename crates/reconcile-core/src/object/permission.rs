@@ -49,6 +49,13 @@ pub struct Permission {
 const ADVICE: [&str; 2] = ["the user needs ", ": `kubectl reconcile access` shows all that is needed"];
 
 impl Permission {
+    /// `the user cannot patch resource "deployments.apps" in the namespace "shop"`
+    pub fn denial(&self) -> String {
+        let place = self.namespace.as_ref().map(|namespace| format!(" in the namespace \"{namespace}\""));
+        let resource = self.qualified_resource();
+        format!("the user cannot {} resource \"{resource}\"{}", self.verb, place.unwrap_or_default())
+    }
+
     /// Advice on this permission, for a user who does not have it.
     pub fn advice(&self) -> String {
         let [start, end] = ADVICE;

@@ -60,8 +60,11 @@ pub(crate) fn entries<'r>(objects: &[&'r ObjectReport], sort: Sort, shows: &impl
             groups.insert(first, positions);
         }
     }
+    let rests: Vec<Option<ObjectReport>> =
+        objects.iter().enumerate().map(|(at, object)| changes.rest_of(at, object)).collect();
+    let mut warned = warned_alike(&rests, shows);
     let mut entries = Vec::with_capacity(objects.len());
-    for (at, object) in objects.iter().copied().enumerate() {
+    for (at, (object, rest)) in objects.iter().copied().zip(rests).enumerate() {
         entries.extend(changes.take_beginning_at(at).into_iter().map(Entry::Changes));
         if let Some(positions) = groups.remove(&at) {
             let members: Vec<&ObjectReport> = positions.iter().filter_map(|at| objects.get(*at).copied()).collect();
@@ -73,7 +76,15 @@ pub(crate) fn entries<'r>(objects: &[&'r ObjectReport], sort: Sort, shows: &impl
             entries.push(Entry::Grouped(object));
             continue;
         }
-        entries.push(match changes.rest_of(at, object) {
+        if let Some((warnings, positions)) = warned.remove(&at) {
+            let members: Vec<&ObjectReport> = positions.iter().filter_map(|at| objects.get(*at).copied()).collect();
+            if !members.is_empty() {
+                entries.push(Entry::Messages(Box::new(Messages { diagnostic: None, warnings }), members));
+            }
+            entries.push(Entry::Grouped(object));
+            continue;
+        }
+        entries.push(match rest {
             None => Entry::Object(object, None),
             Some(rest) if shows.nothing_but_warnings(&rest) && shows.warnings(&rest).is_empty() => {
                 Entry::Grouped(object)
@@ -82,6 +93,27 @@ pub(crate) fn entries<'r>(objects: &[&'r ObjectReport], sort: Sort, shows: &impl
         });
     }
     entries
+}
+
+/// The objects of which equal warnings are left besides what groups of changes have: at the position of the first of them the warnings and
+/// all positions, and nothing at those of the others.
+fn warned_alike(rests: &[Option<ObjectReport>], shows: &impl Shows) -> BTreeMap<usize, (Vec<String>, Vec<usize>)> {
+    let mut alike: BTreeMap<Vec<&str>, Vec<usize>> = BTreeMap::new();
+    for (at, rest) in rests.iter().enumerate() {
+        if let Some(rest) = rest.as_ref().filter(|rest| shows.nothing_but_warnings(rest)) {
+            alike.entry(shows.warnings(rest)).or_default().push(at);
+        }
+    }
+    let mut found = BTreeMap::new();
+    for (warnings, positions) in alike {
+        if let [first, _, ..] = positions[..]
+            && !warnings.is_empty()
+        {
+            found.extend(positions.iter().map(|at| (*at, <(Vec<String>, Vec<usize>)>::default())));
+            found.insert(first, (warnings.into_iter().map(ToOwned::to_owned).collect(), positions));
+        }
+    }
+    found
 }
 
 /// The positions of objects in groups of those with the same key, in the order of the first of each; those without a key are alone.

@@ -352,7 +352,12 @@ fn the_tenth_annotation_names_what_github_would_not_show() {
 fn a_comment_is_never_too_long_and_says_what_is_left_out() {
     let mut report = diff("plain");
     let object = report.objects[1].clone();
-    report.objects = vec![object; 2_000];
+    let numbered = |number: usize| {
+        let mut object = object.clone();
+        object.messages.warnings = vec![format!("it is number {number}")];
+        object
+    };
+    report.objects = (0..2_000).map(numbered).collect();
     let comment = one(named("markdown"), &report);
     let length = comment.chars().count();
     assert!((60_000..=65_536).contains(&length), "{length}");

@@ -54,8 +54,10 @@ impl ComparisonMachine<'_> {
         let object = live.as_ref().map(|live| &live.current.object);
         match (refusal(self.context.target, object, self.context.schema, status), live) {
             (Refusal::NotTried(diagnostic), live) if self.context.policy.evidence == EvidenceMode::Auto => {
-                self.warnings
-                    .push(format!("compared locally, because the server cannot be asked: {}", diagnostic.message));
+                // Without the name of the object, so that all objects of a kind have the same warning.
+                let missing = status.missing.as_ref().map(|missing| missing.denial());
+                let why = missing.unwrap_or(diagnostic.message);
+                self.warnings.push(format!("compared locally, because the server cannot be asked: {why}"));
                 // Before a webhook refuses a dry run, the server has found that the manifest fits its type, which may be newer than ours.
                 let is_typed = status.code != 403;
                 match live {

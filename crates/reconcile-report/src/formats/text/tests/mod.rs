@@ -157,7 +157,7 @@ fn everything_is_shown_on_request() {
     }
     assert!(!text.contains("--full"), "{text}");
     let text = plain(&whole(&report(), &View { verbosity: 1, ..view(100) }));
-    assert!(text.contains("= Service shop/quiet-0") && text.contains("warning: left out"), "{text}");
+    assert!(text.contains("Service shop/quiet-0") && text.contains("objects: warning: left out"), "{text}");
     let text = plain(&whole(&report(), &View { summary: true, ..view(100) }));
     assert_eq!(
         text.lines().collect::<Vec<_>>(),
@@ -195,6 +195,35 @@ fn the_same_change_of_many_objects_is_shown_once() {
     assert!(full.contains("    Deployment shop/d30  ") && full.matches("shop-2.4.1").count() == 1, "{full}");
     let each = plain(&whole(&report, &View { sort: Sort::Object, ..view(100) }));
     assert_eq!((each.matches("shop-2.4.1").count(), each.matches("~ Deployment").count()), (30, 30));
+}
+
+/// As of a user who may read and not patch.
+#[test]
+fn the_same_warning_of_many_objects_with_the_same_change_is_shown_once() {
+    let mut objects: Vec<ObjectReport> = (1..=4)
+        .map(|at| {
+            let changes = vec![change(&["spec", "replicas"], json!(2), json!(3))];
+            let mut object =
+                object((APPS, "Deployment"), &format!("d{at}"), ("a.yaml", at), fields(changes).by_drift());
+            object.messages.warnings.push("compared locally".to_owned());
+            object
+        })
+        .collect();
+    objects[3].messages.warnings.push("odd".to_owned());
+    let report = Report::compared(Command::Diff, objects, &FailOn::default());
+    let expected = [
+        "~ 4 Deployments                                                              a.yaml:1, 2, 3 … 1 more",
+        "    spec.replicas: 2 → 3",
+        "    Deployment shop/d1, shop/d2, shop/d3, shop/d4",
+        "~ 3 objects: warning: compared locally                                                a.yaml:1, 2, 3",
+        "    Deployment shop/d1, shop/d2, shop/d3",
+        "~ Deployment shop/d4                                                                        a.yaml:4",
+        "    warning: compared locally",
+        "    warning: odd",
+        "4 to update: all changed in the manifests; 0 in sync",
+    ];
+    let text = plain(&whole(&report, &view(100)));
+    assert_eq!(text.lines().collect::<Vec<_>>(), expected);
 }
 
 #[test]

@@ -165,7 +165,11 @@ fn said(part: Item<'_>) -> Vec<u8> {
             let desired = text(&change.desired);
             let managers = owners(&change.managers);
             let removed_by = change.removed_by.as_ref().map(|removed| removed.named());
-            format!("{:?} {live:?} {desired:?} {:?} {managers:?} {removed_by:?}", change.op, change.defaulted)
+            let is_known = change.known;
+            format!(
+                "{:?} {live:?} {desired:?} {:?} {managers:?} {removed_by:?} {is_known}",
+                change.op, change.defaulted
+            )
         }
     };
     digest(&SHA256, said.as_bytes()).as_ref().to_vec()

@@ -174,9 +174,11 @@ pub(crate) fn state(object: &ObjectReport) -> &'static str {
     label::label(object).word
 }
 
-/// `12 known differences: --show-known`, and how many differences of the baseline are gone. `None` without a baseline.
-pub(crate) fn baseline(summary: &Summary) -> Option<String> {
-    let known = some(summary.known?, "known difference: --show-known", "known differences: --show-known");
+/// `12 known differences: --show-known`, unless they are shown, and how many differences of the baseline are gone. `None` without a
+/// baseline.
+pub(crate) fn baseline(summary: &Summary, are_shown: bool) -> Option<String> {
+    let known = some(summary.known?, "known difference", "known differences");
+    let known = known.map(|known| if are_shown { known } else { format!("{known}: --show-known") });
     let gone = "difference of the baseline is gone";
     let gone = some(summary.resolved.unwrap_or_default(), gone, "differences of the baseline are gone");
     let known = known.unwrap_or_else(|| "no known differences".to_owned());
@@ -209,7 +211,7 @@ pub fn left_alone(report: &Report) -> Option<String> {
     let others = [
         server_warnings(&report.summary),
         left_by_only(&report.summary),
-        baseline(&report.summary),
+        baseline(&report.summary, false),
         rest_of_base(&report.summary),
         hooks_left_out(report.summary.hooks),
     ];

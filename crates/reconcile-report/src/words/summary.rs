@@ -53,7 +53,7 @@ impl SummaryLines {
                 left_by_only(&report.summary),
                 rest_of_base(&report.summary),
                 hooks_left_out(report.summary.hooks),
-                baseline(&report.summary),
+                baseline(&report.summary, view.show_known),
                 configuration,
                 fails_on,
             ]

@@ -53,9 +53,14 @@ pub(crate) fn note(change: &FieldChange, view: &View) -> String {
     // The line above fields that stay names the manager that added them.
     let note = if change.class == Class::Unmanaged && change.is_drift() { info.why } else { info.note };
     let note = words(note, change, |managers| owners(managers, view));
-    match users::removed(change, |time| view.time(time)) {
+    let note = match users::removed(change, |time| view.time(time)) {
         Some(removed) if note.is_empty() => removed,
         _ => note,
+    };
+    match (change.known, note.is_empty()) {
+        (false, _) => note,
+        (true, true) => "known".to_owned(),
+        (true, false) => format!("{note}, known"),
     }
 }
 

@@ -48,6 +48,7 @@ pub(crate) fn object_text(object: &ObjectReport, view: &View) -> Styled {
     }
     let place = object.source.as_ref().map(|source| view.place(source));
     let about = match (&place, &object.messages.reason) {
+        (None, Some(reason)) if object.diff.action == Action::Delete && object.is_known() => format!("{reason}, known"),
         (None, Some(reason)) => reason.clone(),
         _ if needs_replacement(object) => NEEDS_REPLACEMENT.to_owned(),
         _ if object.is_left_whole() => LEFT.to_owned(),
@@ -174,6 +175,7 @@ fn about(object: &ObjectReport) -> String {
     if let Some(desired) = &change.desired {
         desired.with(|desired| add_workload(desired, &mut parts));
     }
+    parts.extend(change.known.then(|| "known".to_owned()));
     parts.join(", ")
 }
 

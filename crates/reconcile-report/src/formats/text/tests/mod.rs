@@ -319,6 +319,10 @@ fn known_differences_are_counted_and_not_shown() {
         "{text}"
     );
     assert!(!text.contains("ConfigMap"), "{text}");
+    let text = plain(&whole(&report, &View { show_known: true, ..view(100) }));
+    assert!(text.contains("0 in sync\n4 known differences\n"), "{text}");
+    let marked = text.lines().filter(|line| line.ends_with("  known") || line.ends_with(", known")).count();
+    assert_eq!(marked, 4, "{text}");
 }
 
 #[test]

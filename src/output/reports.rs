@@ -2,7 +2,7 @@
 
 use std::sync::PoisonError;
 
-use reconcile_core::diagnostic::Diagnostic;
+use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::pass::Outcome;
 use reconcile_core::text::one_line;
 use reconcile_report::formats::{Render, unified};
@@ -100,6 +100,8 @@ impl Output {
     fn print_errors(&self, context: Option<&str>, report: &Report) {
         let context = context.map(|context| format!("{context}: ")).unwrap_or_default();
         let reason = |object: &ObjectReport| match &object.messages.error {
+            // That the run was interrupted is known.
+            Some(error) if error.code == Code::Interrupted => None,
             Some(error) => Some(error.message.clone()),
             None if object.run.outcome == Some(Outcome::Conflict) => Some("other managers own fields of it".to_owned()),
             None => None,
@@ -110,7 +112,7 @@ impl Output {
             self.terminal.note(Role::Error, &one_line(line, REMARK));
         }
         if let Some(more) = failed.len().checked_sub(ERRORS).filter(|more| *more > 0) {
-            self.terminal.note(Role::Error, &format!("error: {context}{more} more objects with errors"));
+            self.terminal.note(Role::Error, &format!("error: {context}… {more} more"));
         }
     }
 

@@ -158,7 +158,7 @@ pub fn with_equal_texts_in_data(manifest: &Value, live: &Value, others: &[&Manag
         let path = FieldPath::of(&["stringData", key]);
         others.iter().any(|owner| owner.fields.contains(&path))
     };
-    let is_moved = |(key, text): &(&String, &Value)| is_equal(key, text) && is_owned(key);
+    let is_moved = |(key, text): &(&String, &Value)| is_owned(key) && is_equal(key, text);
     let (moved, left): (Vec<_>, Vec<_>) = texts.iter().partition(is_moved);
     let own = manifest.get("data").filter(|data| !data.is_null());
     if moved.is_empty() || own.is_some_and(|data| !data.is_object()) {

@@ -141,9 +141,14 @@ impl LiveObject {
     /// Leaves the texts of a Secret with their other owners, unless these are taken over.
     fn share_equal_texts(&mut self, context: CompareContext<'_>) {
         let CompareContext { target, policy, .. } = context;
-        if target.key.gvk.is_secret() {
-            let others = self.current.owners.others.iter().filter(|entry| !policy.adopts(entry));
-            let others: Vec<_> = others.collect();
+        if !target.key.gvk.is_secret() {
+            return;
+        }
+        let texts = PathElement::Field("stringData".to_owned());
+        let others = self.current.owners.others.iter();
+        let others = others.filter(|entry| entry.fields.step(&texts).is_some() && !policy.adopts(entry));
+        let others: Vec<_> = others.collect();
+        if !others.is_empty() {
             let shared = with_equal_texts_in_data(self.sent(target), &self.current.object, &others);
             self.sent = shared.or(self.sent.take());
         }

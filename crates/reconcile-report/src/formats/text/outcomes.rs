@@ -162,16 +162,20 @@ fn of_several(cause: &str) -> String {
     plural.unwrap_or_else(|| cause.to_owned())
 }
 
-/// The reason why an object was not changed, in a few words.
+/// The reason why an object was not changed, as the end of a line about it.
 fn cause(object: &ObjectReport) -> String {
+    reason(object).map_or_else(String::new, |reason| format!(": {reason}"))
+}
+
+/// The reason why an object was not changed, in a few words.
+pub fn reason(object: &ObjectReport) -> Option<String> {
     match (&object.messages.reason, object.run.outcome) {
         // The reason is that of a replacement, which the conflict stands in the way of.
         (_, Some(Outcome::Conflict)) if !object.diff.conflicts.is_empty() => {
             // A field may have several owners.
             let paths: BTreeSet<&FieldPath> = object.diff.conflicts.iter().map(|conflict| &conflict.path).collect();
-            format!(": other managers own {}", first_of(paths.iter().map(ToString::to_string), NAMED).join(", "))
+            Some(format!("other managers own {}", first_of(paths.iter().map(ToString::to_string), NAMED).join(", ")))
         }
-        (Some(reason), _) => format!(": {reason}"),
-        (None, _) => String::new(),
+        (reason, _) => reason.clone(),
     }
 }

@@ -5,7 +5,9 @@ use std::fmt;
 use http::Method;
 use kubectl_reconcile::client::Cause;
 use serde_json::Value;
-use structured_merge::{ManagedFieldsEntry, Operation, changes, managed_fields, with_live_spelling};
+use structured_merge::{
+    ManagedFieldsEntry, Operation, changes, managed_fields, with_equal_texts_in_data, with_live_spelling,
+};
 
 use super::OURS;
 use super::world::{Item, World, is_terminating};
@@ -60,6 +62,9 @@ impl World {
             }
             return answer.map_or_else(|status| Truth::Refused(status.message), |_| Truth::Created);
         };
+        let owners = managed_fields(live);
+        let others: Vec<_> = owners.iter().filter(|owner| owner.manager != OURS).collect();
+        let wanted = with_equal_texts_in_data(&wanted, live, &others).unwrap_or(wanted);
         let body = with_live_spelling(&wanted, live, self.ground.of(&item.target));
         let answer = dry_run(&body, "&dryRun=All").await;
         let forced = if answer.is_ok() { None } else { Some(dry_run(&body, "&dryRun=All&force=true").await) };

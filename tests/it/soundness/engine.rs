@@ -33,7 +33,7 @@ pub async fn check(run: &mut Run<'_>, manifest: &Value, live: &Value) {
     let about = format!("{} {}, {force:?}\nmanifest {manifest}\nlive {before}", target.key.gvk.version, target.key);
     run.tally.count("engine", "compared");
 
-    let body = with_live_spelling(manifest, before, of);
+    let body = with_live_spelling(live.sent(&target), before, of);
     let unforced = ground.apply(&target, &body, OURS, "&dryRun=All").await;
     let refused: Vec<String> = match unforced {
         Err(status) if status.code == 409 => {

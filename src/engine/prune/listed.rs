@@ -31,43 +31,14 @@ impl Listed {
         redactor: &Redactor,
         events: &dyn EventSink,
     ) -> Judged {
-        let Self { planned, members, unreadable, outside } = self;
-        let Planned {
-            parent, coverage, searches, unseen, recovers, pruned_by, hooks, mut notes, limits, required, ..
-        } = planned;
-        let rules = PruneRules { trust: trust(policy), keep: kept_from_pruning, recover: recovers, unseen };
-        let mut desired = DesiredMembers::new(&parent.set, rules);
-        for target in targets {
-            // An object that the API refuses now may be a member since an earlier run. A Namespace that the run creates is none.
-            let is_known = target.resource.is_ok() || target.desired.is_refused();
-            let joins = is_known && !outside.contains(&target.key);
-            desired.add(&target.key, joins && target.desired.with_object(|object| part_of(object).is_some()));
-        }
-        for hook in &hooks {
-            let is_it = |listed: &ListedMember| listed.member.key.is_of_same_object(hook);
-            desired.add(hook, members.iter().any(is_it));
-        }
-        // Unreadable members are kept, and so are their namespaces and definitions.
-        for member in &unreadable {
-            desired.keep(member);
-        }
+        let mut desired = self.desired(targets, policy);
+        let Self { planned, members, .. } = self;
+        let Planned { parent, coverage, searches, pruned_by, mut notes, limits, required, .. } = planned;
         let listed: BTreeSet<String> = members.iter().map(|listed| listed.member.uid().to_owned()).collect();
         let unwanted = in_prune_order(desired.unwanted(members));
-        let members: Vec<&Member> = unwanted.iter().map(|(_, listed)| &listed.member).collect();
-        let mut decisions = desired.decide_all(&members);
-        let renamed: BTreeSet<Generated> = going(&decisions, &members).filter(|one| new.contains(one)).collect();
-        let side = |member: &&Member| if base.changed.contains(&member.key) { Side::Both } else { Side::Manifest };
-        let sides: Vec<Side> = members.iter().map(side).collect();
         let in_base = targets.iter().filter(|target| target.is_same_in_base());
         let in_base: BTreeSet<Generated> = in_base.filter_map(|target| Generated::of(&target.key)).collect();
-        let pairs = Pairs { renamed: &renamed, in_base: &in_base };
-        leave(&mut decisions, &members, &sides, pairs, &mut desired, policy);
-        let entries = unwanted.into_iter().zip(decisions).zip(sides);
-        let entries = entries.map(|((unwanted, decision), side)| {
-            let is_encrypted = base.encrypted.contains(&unwanted.1.member.key);
-            PruneEntry::new(unwanted, decision, side, is_encrypted)
-        });
-        let mut entries: Vec<PruneEntry> = entries.collect();
+        let (mut entries, renamed) = decided(unwanted, &mut desired, new, &in_base, base, policy);
         let namespaces: BTreeSet<String> =
             targets.iter().filter_map(|target| target.key.own_namespace().map(ToOwned::to_owned)).collect();
         let strangers = entries.iter().filter(|entry| matches!(entry.decision, PruneDecision::NotAMember(_)));
@@ -98,6 +69,54 @@ impl Listed {
             pruned_by,
         }
     }
+
+    /// The members that the manifests name, and those that are kept for another reason than their own.
+    fn desired(&self, targets: &[&Target], policy: &Policy) -> DesiredMembers {
+        let Self { planned, members, unreadable, outside } = self;
+        let Planned { parent, recovers, unseen, hooks, .. } = planned;
+        let rules =
+            PruneRules { trust: trust(policy), keep: kept_from_pruning, recover: *recovers, unseen: unseen.clone() };
+        let mut desired = DesiredMembers::new(&parent.set, rules);
+        for target in targets {
+            // An object that the API refuses now may be a member since an earlier run. A Namespace that the run creates is none.
+            let is_known = target.resource.is_ok() || target.desired.is_refused();
+            let joins = is_known && !outside.contains(&target.key);
+            desired.add(&target.key, joins && target.desired.with_object(|object| part_of(object).is_some()));
+        }
+        for hook in hooks {
+            let is_it = |listed: &ListedMember| listed.member.key.is_of_same_object(hook);
+            desired.add(hook, members.iter().any(is_it));
+        }
+        // Unreadable members are kept, and so are their namespaces and definitions.
+        for member in unreadable {
+            desired.keep(member);
+        }
+        desired
+    }
+}
+
+/// Decides about the members without a manifest. Returns them, and which of them are the former ones of objects under `new` generated names;
+/// those in `in_base` have the new name in the base as well.
+fn decided(
+    unwanted: Vec<(PruneStep, ListedMember)>,
+    desired: &mut DesiredMembers,
+    new: &BTreeSet<Generated>,
+    in_base: &BTreeSet<Generated>,
+    base: &MembersOfBase,
+    policy: &Policy,
+) -> (Vec<PruneEntry>, BTreeSet<Generated>) {
+    let members: Vec<&Member> = unwanted.iter().map(|(_, listed)| &listed.member).collect();
+    let mut decisions = desired.decide_all(&members);
+    let renamed: BTreeSet<Generated> = going(&decisions, &members).filter(|one| new.contains(one)).collect();
+    let side = |member: &&Member| if base.changed.contains(&member.key) { Side::Both } else { Side::Manifest };
+    let sides: Vec<Side> = members.iter().map(side).collect();
+    leave(&mut decisions, &members, &sides, Pairs { renamed: &renamed, in_base }, desired, policy);
+    let entries = unwanted.into_iter().zip(decisions).zip(sides);
+    let entries = entries.map(|((unwanted, decision), side)| {
+        let is_encrypted = base.encrypted.contains(&unwanted.1.member.key);
+        PruneEntry::new(unwanted, decision, side, is_encrypted)
+    });
+    (entries.collect(), renamed)
 }
 
 /// The members with generated names that are to be deleted, each by what stays the same under a new name.

@@ -67,6 +67,31 @@ pub(crate) async fn give_bases(
     discovery: &Discovery,
     compared: &[ComparedTarget<'_>],
 ) -> (Vec<Target>, Vec<String>) {
+    let all = named_releases(compared);
+    let mut bases = Bases::of(compared);
+    let mut size = Size::default();
+    let mut releases = all.iter();
+    let reads =
+        releases.by_ref().take(RELEASES).map(async |(name, named)| (name, named, deployed(cluster, name).await));
+    let mut reads = futures::stream::iter(reads).buffered(IN_FLIGHT);
+    // One after the other: a record of a few kilobytes may have objects that need a gigabyte of memory.
+    while let Some((name, named, read)) = reads.next().await {
+        match read.and_then(|release| size.bounded(release, discovery, name)) {
+            Ok(base) => bases.give(base, name, named),
+            Err(why) => bases.failed.push((name, named, why)),
+        }
+    }
+    drop(reads);
+    bases.failed.extend(releases.map(|(name, named)| (name, named, TOO_MANY.to_owned())));
+    if !all.is_empty() {
+        bases.mark_new();
+    }
+    let warnings = bases.warnings();
+    (bases.rest, warnings)
+}
+
+/// The releases that live objects name, each with these objects.
+fn named_releases(compared: &[ComparedTarget<'_>]) -> BTreeMap<ReleaseName, Named> {
     let mut all: BTreeMap<ReleaseName, Named> = BTreeMap::new();
     for ComparedTarget { target, live, .. } in compared {
         if let Some(release) = live.and_then(release_of) {
@@ -75,66 +100,86 @@ pub(crate) async fn give_bases(
             named.namespaces.insert(target.key.namespace.clone());
         }
     }
-    let mut releases = all.iter();
-    let reads =
-        releases.by_ref().take(RELEASES).map(async |(name, named)| (name, named, deployed(cluster, name).await));
-    let mut reads = futures::stream::iter(reads).buffered(IN_FLIGHT);
-    let (mut text, mut objects) = (0_usize, 0_usize);
-    let identities: HashSet<_> = compared.iter().map(|one| one.target.key.without_version()).collect();
-    let mut failed = Vec::new();
-    let mut strangers = Vec::new();
-    let mut unsure: HashSet<&ObjectKey> = HashSet::new();
-    let mut rest = Vec::new();
-    // One after the other: a record of a few kilobytes may have objects that need a gigabyte of memory.
-    while let Some((name, named, read)) = reads.next().await {
-        let base = read.and_then(|release| {
-            text = text.saturating_add(release.manifest.len());
-            if text > TEXT || objects > OBJECTS {
-                return Err(TOO_LARGE.to_owned());
-            }
-            let base = manifests(release, discovery, name)?;
-            objects = objects.saturating_add(base.count());
-            if objects > OBJECTS { Err(TOO_LARGE.to_owned()) } else { Ok(base) }
-        });
-        match base {
-            Ok(mut base) => {
-                // One in no namespace may have been deleted, or may be of others.
-                let is_unsure = |one: &&ComparedTarget<'_>| {
-                    one.is_missing
-                        && one.target.key.namespace.is_none()
-                        && !named.has(name, one)
-                        && base.has(one.target)
-                };
-                unsure.extend(compared.iter().filter(is_unsure).map(|one| &one.target.key));
-                let own = compared.iter().filter(|one| named.has(name, one));
-                // An object that names a release which does not have it says nothing about the others of that release.
-                let (given, without): (Vec<_>, Vec<_>) = own.partition(|one| base.give_known_to(one.target));
-                strangers.extend(without.iter().filter(|one| !one.is_missing).map(|one| (&one.target.key, name)));
-                if !given.is_empty() {
-                    let others =
-                        base.into_rest().into_iter().filter(|other| !identities.contains(&other.key.without_version()));
-                    rest.extend(others);
-                }
-            }
-            Err(why) => failed.push((name, named, why)),
+    all
+}
+
+/// The size of all releases together that were read.
+#[derive(Default)]
+struct Size {
+    /// Bytes of manifests.
+    text: usize,
+    objects: usize,
+}
+
+impl Size {
+    /// The objects of one more release. The error is a fragment.
+    fn bounded(&mut self, release: Release, discovery: &Discovery, name: &ReleaseName) -> Result<BaseObjects, String> {
+        self.text = self.text.saturating_add(release.manifest.len());
+        if self.text > TEXT || self.objects > OBJECTS {
+            return Err(TOO_LARGE.to_owned());
+        }
+        let base = manifests(release, discovery, name)?;
+        self.objects = self.objects.saturating_add(base.count());
+        if self.objects > OBJECTS { Err(TOO_LARGE.to_owned()) } else { Ok(base) }
+    }
+}
+
+/// The targets, and what the releases say of them.
+struct Bases<'a> {
+    compared: &'a [ComparedTarget<'a>],
+    /// The objects that only the releases have.
+    rest: Vec<Target>,
+    /// Missing objects of a release that may have been deleted, or may be of others.
+    unsure: HashSet<&'a ObjectKey>,
+    /// Objects that name a release which does not have them.
+    strangers: Vec<(&'a ObjectKey, &'a ReleaseName)>,
+    /// The releases that cannot be read, each with the reason.
+    failed: Vec<(&'a ReleaseName, &'a Named, String)>,
+}
+
+impl<'a> Bases<'a> {
+    fn of(compared: &'a [ComparedTarget<'a>]) -> Self {
+        Self { compared, rest: Vec::new(), unsure: HashSet::new(), strangers: Vec::new(), failed: Vec::new() }
+    }
+
+    /// Gives the targets for which a release may speak their objects in it.
+    fn give(&mut self, mut base: BaseObjects, name: &'a ReleaseName, named: &'a Named) {
+        // One in no namespace may have been deleted, or may be of others.
+        let is_unsure = |one: &&ComparedTarget<'_>| {
+            one.is_missing && one.target.key.namespace.is_none() && !named.has(name, one) && base.has(one.target)
+        };
+        self.unsure.extend(self.compared.iter().filter(is_unsure).map(|one| &one.target.key));
+        let own = self.compared.iter().filter(|one| named.has(name, one));
+        // An object that names a release which does not have it says nothing about the others of that release.
+        let (given, without): (Vec<_>, Vec<_>) = own.partition(|one| base.give_known_to(one.target));
+        self.strangers.extend(without.iter().filter(|one| !one.is_missing).map(|one| (&one.target.key, name)));
+        if given.is_empty() {
+            return;
+        }
+        let compared: HashSet<_> = self.compared.iter().map(|one| one.target.key.without_version()).collect();
+        for other in base.into_rest().into_iter().filter(|other| !compared.contains(&other.key.without_version())) {
+            let _ = other.base.set(BaseObject::Same);
+            self.rest.push(other);
         }
     }
-    drop(reads);
-    failed.extend(releases.map(|(name, named)| (name, named, TOO_MANY.to_owned())));
-    for target in &rest {
-        let _ = target.base.set(BaseObject::Same);
-    }
-    if !all.is_empty() {
-        // What exists nowhere and is in no release is new.
+
+    /// Marks what exists nowhere and is in no release: it is new.
+    fn mark_new(&self) {
         let is_unknown = |one: &ComparedTarget<'_>| {
             let namespace = &one.target.key.namespace;
-            unsure.contains(&one.target.key) || failed.iter().any(|(_, named, _)| named.namespaces.contains(namespace))
+            let is_of = |(_, named, _): &(_, &Named, _)| named.namespaces.contains(namespace);
+            self.unsure.contains(&one.target.key) || self.failed.iter().any(is_of)
         };
-        let missing = compared.iter().filter(|one| one.is_missing && !is_unknown(one));
-        missing.for_each(|one| drop(one.target.base.set(BaseObject::Absent)));
+        for one in self.compared.iter().filter(|one| one.is_missing && !is_unknown(one)) {
+            let _ = one.target.base.set(BaseObject::Absent);
+        }
     }
-    let failed: Vec<(&ReleaseName, String)> = failed.into_iter().map(|(name, _, why)| (name, why)).collect();
-    (rest, unread(&failed).into_iter().chain(not_in_release(&strangers)).collect())
+
+    fn warnings(&self) -> Vec<String> {
+        let failed: Vec<(&ReleaseName, &str)> =
+            self.failed.iter().map(|(name, _, why)| (*name, why.as_str())).collect();
+        unread(&failed).into_iter().chain(not_in_release(&self.strangers)).collect()
+    }
 }
 
 /// The warning about objects that name a release which does not have them; `None` if there are none.
@@ -151,7 +196,7 @@ fn not_in_release(objects: &[(&ObjectKey, &ReleaseName)]) -> Option<String> {
 }
 
 /// The warning about the releases that cannot be read, each with the reason; `None` if there are none.
-fn unread(failed: &[(&ReleaseName, String)]) -> Option<String> {
+fn unread(failed: &[(&ReleaseName, &str)]) -> Option<String> {
     let ((first, why), more) = failed.split_first()?;
     let others = match more.len() {
         0 => String::new(),

@@ -28,86 +28,103 @@ pub(super) struct Reasons<'r> {
 impl Reasons<'_> {
     /// The reason for a change all of whose candidates were wrong.
     pub fn of(&self, tried: &Tried<'_>) -> String {
+        let reason = Self::is_open(tried).or_else(|| self.sets_others(tried)).or_else(|| self.has_no_room(tried));
+        let reason = reason.or_else(|| self.is_rendered(tried)).or_else(|| self.is_set_otherwise(tried));
+        let reason = reason.or_else(|| self.is_set_outside(tried)).or_else(|| self.may_be_set_by_others(tried));
+        reason.or_else(|| self.is_nowhere(tried)).unwrap_or_else(|| self.has_no_place())
+    }
+
+    fn is_open(tried: &Tried<'_>) -> Option<String> {
+        tried.is_open.then(|| {
+            format!(
+                "too many builds were needed to find out which of several changes is in the way of the others: pull fewer at once, as with \
+                 `--object {}/{}`",
+                tried.wanted.key.gvk.kind, tried.wanted.key.name
+            )
+        })
+    }
+
+    fn sets_others(&self, tried: &Tried<'_>) -> Option<String> {
+        let (candidate, elsewhere) = tried.also.as_ref()?;
+        let file = (self.name)(&candidate.file);
+        let also = self.named(elsewhere, tried);
+        let new = match candidate.how {
+            How::NewEntry => Some("entry"),
+            How::NewPatch => Some("patch"),
+            _ => None,
+        };
+        let place = new.map_or_else(
+            || format!("the place in {file} that sets it also sets"),
+            |new| format!("a new {new} in {file} would also set"),
+        );
+        let remedy = match new {
+            Some(_) => self.remedy(tried.places.outside.is_some()),
+            None => self.remedy_beside(candidate),
+        };
+        Some(format!("{place} {also}, whose live value is another or was not accepted{remedy}"))
+    }
+
+    fn has_no_room(&self, tried: &Tried<'_>) -> Option<String> {
+        let (candidate, refusal) = tried.refused.as_ref()?;
+        let file = (self.name)(&candidate.file);
+        Some(format!("it is set in {file}, and {refusal}{}", self.remedy_beside(candidate)))
+    }
+
+    fn is_rendered(&self, tried: &Tried<'_>) -> Option<String> {
+        let (file, template) = tried.places.rendered.as_ref()?;
+        let file = (self.name)(file);
+        let remedy = self.remedy(false).replacen(": ", ", or ", 1);
+        Some(format!("{file} was rendered from {template}: change the template or its values{remedy}"))
+    }
+
+    fn is_set_otherwise(&self, tried: &Tried<'_>) -> Option<String> {
+        let own = tried.places.own.as_ref()?;
+        let file = (self.name)(&own.file);
+        let remedy = self.remedy_beside(own);
+        Some(format!("the place in {file} that may set it does not set it as the live object has it{remedy}"))
+    }
+
+    fn is_set_outside(&self, tried: &Tried<'_>) -> Option<String> {
+        let source = (self.name)(tried.places.outside.as_ref()?);
+        let remedy = self.remedy(true);
+        Some(if self.allowed.bases {
+            format!("the place in {source} that may set it does not set it as the live object has it{remedy}")
+        } else if self.allowed.new_patches {
+            format!("it is set in {source}, and no patch of the overlay sets it as the live object has it{remedy}")
+        } else {
+            format!("it is set in {source}, which is outside of the overlay and may be shared{remedy}")
+        })
+    }
+
+    fn may_be_set_by_others(&self, tried: &Tried<'_>) -> Option<String> {
+        let mut levels = self.tree.levels.iter();
+        let (level, field) = levels.find_map(|level| Some((level, self.other(level, tried)?)))?;
+        let is_overlay = self.tree.levels.first().is_some_and(|overlay| overlay.file == level.file);
+        let remedy = if is_overlay && AFTER_PATCHES.contains(&field) { "" } else { self.remedy(false) };
+        let file = (self.name)(&level.file);
+        Some(format!("it may be set by `{field}` of {file}, which is not edited{remedy}"))
+    }
+
+    fn is_nowhere(&self, tried: &Tried<'_>) -> Option<String> {
+        let source = (self.name)(tried.places.without.as_ref()?);
+        let remedy = self.remedy(true);
+        let object = object(tried);
+        let why = if self.allowed.bases {
+            format!("what is added to {object} in {source} does not set it as the live object has it")
+        } else if self.allowed.new_patches {
+            format!("no patch of {object}, which is in {source}, sets it as the live object has it")
+        } else {
+            return Some(format!(
+                "no file has it: {object} is in {source}, which is outside of the overlay and may be shared{remedy}"
+            ));
+        };
+        Some(format!("no file has it, and {why}{remedy}"))
+    }
+
+    fn has_no_place(&self) -> String {
         let overlay = self.tree.levels.first().map_or("", |level| level.file.as_str());
         let overlay = (self.name)(overlay);
-        let places = &tried.places;
-        let (kind, name) = (&tried.wanted.key.gvk.kind, &tried.wanted.key.name);
-        if tried.is_open {
-            return format!(
-                "too many builds were needed to find out which of several changes is in the way of the others: pull fewer at once, as with \
-                 `--object {kind}/{name}`"
-            );
-        }
-        if let Some((candidate, elsewhere)) = &tried.also {
-            let file = (self.name)(&candidate.file);
-            let also = self.named(elsewhere, tried);
-            let new = match candidate.how {
-                How::NewEntry => Some("entry"),
-                How::NewPatch => Some("patch"),
-                _ => None,
-            };
-            if let Some(new) = new {
-                let remedy = self.remedy(places.outside.is_some());
-                return format!(
-                    "a new {new} in {file} would also set {also}, whose live value is another or was not accepted{remedy}"
-                );
-            }
-            let remedy = self.remedy_beside(candidate);
-            return format!(
-                "the place in {file} that sets it also sets {also}, whose live value is another or was not accepted{remedy}"
-            );
-        }
-        if let Some((candidate, refusal)) = &tried.refused {
-            let file = (self.name)(&candidate.file);
-            return format!("it is set in {file}, and {refusal}{}", self.remedy_beside(candidate));
-        }
-        if let Some((file, template)) = &places.rendered {
-            let file = (self.name)(file);
-            let remedy = self.remedy(false).replacen(": ", ", or ", 1);
-            return format!("{file} was rendered from {template}: change the template or its values{remedy}");
-        }
-        if let Some(own) = &places.own {
-            let file = (self.name)(&own.file);
-            let remedy = self.remedy_beside(own);
-            return format!("the place in {file} that may set it does not set it as the live object has it{remedy}");
-        }
-        if let Some(source) = &places.outside {
-            let source = (self.name)(source);
-            let remedy = self.remedy(true);
-            return if self.allowed.bases {
-                format!("the place in {source} that may set it does not set it as the live object has it{remedy}")
-            } else if self.allowed.new_patches {
-                format!("it is set in {source}, and no patch of the overlay sets it as the live object has it{remedy}")
-            } else {
-                format!("it is set in {source}, which is outside of the overlay and may be shared{remedy}")
-            };
-        }
-        if let Some((level, field)) = self.tree.levels.iter().find_map(|level| Some((level, self.other(level, tried)?)))
-        {
-            let is_overlay = self.tree.levels.first().is_some_and(|overlay| overlay.file == level.file);
-            let remedy = if is_overlay && AFTER_PATCHES.contains(&field) { "" } else { self.remedy(false) };
-            let file = (self.name)(&level.file);
-            return format!("it may be set by `{field}` of {file}, which is not edited{remedy}");
-        }
-        if let Some(source) = &places.without {
-            let source = (self.name)(source);
-            let remedy = self.remedy(true);
-            return if self.allowed.bases {
-                format!(
-                    "no file has it, and what is added to {kind} {name} in {source} does not set it as the live object has it{remedy}"
-                )
-            } else if self.allowed.new_patches {
-                format!(
-                    "no file has it, and no patch of {kind} {name}, which is in {source}, sets it as the live object has it{remedy}"
-                )
-            } else {
-                format!(
-                    "no file has it: {kind} {name} is in {source}, which is outside of the overlay and may be shared{remedy}"
-                )
-            };
-        }
-        let remedy = self.remedy(false);
-        format!("no place that {overlay} or its files have sets it as the live object has it{remedy}")
+        format!("no place that {overlay} or its files have sets it as the live object has it{}", self.remedy(false))
     }
 
     /// A place that another change needs: with its object, if that is another one.
@@ -161,4 +178,10 @@ impl Reasons<'_> {
             texts.any(mentions)
         })
     }
+}
+
+/// The kind and the name of the object that a change is of.
+fn object(tried: &Tried<'_>) -> String {
+    let key = &tried.wanted.key;
+    format!("{} {}", key.gvk.kind, key.name)
 }

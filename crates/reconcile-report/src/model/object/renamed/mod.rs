@@ -1,6 +1,7 @@
 //! ConfigMaps and Secrets with a hash of their content in their name, as kustomize generates them: a change of the content is a new object and
 //! the deletion of the former one. Both are one object to the reader.
 
+mod differences;
 mod references;
 mod renaming;
 
@@ -17,6 +18,7 @@ use serde_json::Value;
 use structured_merge::{FieldPath, ObjectKey, ObjectMeta as _, Op};
 
 use super::ObjectReport;
+use differences::{changes, explain};
 use references::{Renames, follow};
 pub use renaming::{Renaming, RenamingsElsewhere, created, renamings};
 use renaming::{is_plain_deletion, may_be_former};
@@ -50,7 +52,22 @@ impl FormerObject {
 pub(crate) fn paired(mut objects: Vec<ObjectReport>, formers: &[FormerObject]) -> Vec<ObjectReport> {
     take_rules(&mut objects, formers);
     let mut renames = Renames::new();
-    // The report of a shard has some already, of which another shard deletes the former one.
+    let mut gone = take_deletions(&mut objects, &mut renames);
+    pair(&mut objects, formers, &mut gone, &mut renames);
+    gone.extend(left_as_one(&mut objects));
+    if !renames.is_empty() {
+        for object in &mut objects {
+            follow(object, &renames);
+        }
+    }
+    let mut at = 0_usize..;
+    objects.retain(|_| !at.next().is_some_and(|at| gone.contains(&at)));
+    objects
+}
+
+/// Gives the objects that have a former one already its deletion: the report of a shard has some of which another shard deletes the former
+/// one. Returns the places of these deletions.
+fn take_deletions(objects: &mut [ObjectReport], renames: &mut Renames) -> BTreeSet<usize> {
     let mut known = BTreeMap::new();
     for object in objects.iter().filter(|object| object.diff.action == Action::Update) {
         if let Some(former) = object.former() {
@@ -62,26 +79,35 @@ pub(crate) fn paired(mut objects: Vec<ObjectReport>, formers: &[FormerObject]) -
     }
     let mut gone = BTreeSet::new();
     let mut deletions = BTreeMap::new();
-    let mut former: BTreeMap<_, Vec<usize>> = BTreeMap::new();
     for (at, object) in objects.iter().enumerate().filter(|(_, object)| is_plain_deletion(object)) {
         if let Some(new) = known.remove(&object.key) {
             gone.insert(at);
             deletions.insert(new, object.diff.deletion.clone());
-        } else {
-            former.entry(Generated::of(&object.key)).or_default().push(at);
         }
     }
     if !deletions.is_empty() {
-        for object in &mut objects {
+        for object in objects {
             if let Some(deletion) = deletions.remove(&object.key) {
                 object.diff.deletion = deletion;
             }
         }
     }
+    gone
+}
+
+/// Puts each new object and its former one in the place of the new one. Adds the places of the deletions to those that are `gone`, and
+/// the new names to `renames`.
+fn pair(objects: &mut [ObjectReport], formers: &[FormerObject], gone: &mut BTreeSet<usize>, renames: &mut Renames) {
+    let mut deleted: BTreeMap<_, Vec<usize>> = BTreeMap::new();
+    for (at, object) in objects.iter().enumerate().filter(|(_, object)| is_plain_deletion(object)) {
+        if !gone.contains(&at) {
+            deleted.entry(Generated::of(&object.key)).or_default().push(at);
+        }
+    }
+    let compared: BTreeMap<&ObjectKey, &FormerObject> =
+        formers.iter().map(|former| (&former.object.key, former)).collect();
     let mut staying: BTreeMap<Generated, &ObjectReport> = BTreeMap::new();
-    let mut compared: BTreeMap<&ObjectKey, &FormerObject> = BTreeMap::new();
-    for former @ FormerObject { object, .. } in formers {
-        compared.insert(&object.key, former);
+    for FormerObject { object, .. } in formers {
         let stays = !objects.iter().any(|other| other.key == object.key && !may_be_former(other));
         if let Some(generated) = Generated::of(&object.key).filter(|_| stays) {
             staying.entry(generated).or_insert(object);
@@ -90,7 +116,7 @@ pub(crate) fn paired(mut objects: Vec<ObjectReport>, formers: &[FormerObject]) -
     for at in 0..objects.len() {
         let Some(new) = objects.get(at).filter(|object| object.diff.action == Action::Create) else { continue };
         let Some(generated) = Generated::of(&new.key) else { continue };
-        let places = former.remove(&Some(generated.clone())).unwrap_or_default();
+        let places = deleted.remove(&Some(generated.clone())).unwrap_or_default();
         let created = |at: &usize| objects.get(*at).and_then(live).and_then(created_at).map(ToOwned::to_owned);
         let newest = places.iter().max_by_key(|at| created(at)).copied();
         let staying = || staying.get(&generated).copied();
@@ -108,15 +134,6 @@ pub(crate) fn paired(mut objects: Vec<ObjectReport>, formers: &[FormerObject]) -
             }
         }
     }
-    gone.extend(left_as_one(&mut objects));
-    if !renames.is_empty() {
-        for object in &mut objects {
-            follow(object, &renames);
-        }
-    }
-    let mut at = 0_usize..;
-    objects.retain(|_| !at.next().is_some_and(|at| gone.contains(&at)));
-    objects
 }
 
 /// Gives the new objects the ignore rules that cover fields of the former ones.
@@ -207,67 +224,6 @@ fn renamed(new: &ObjectReport, old: &ObjectReport, compared: Option<&FormerObjec
     object.diff.find_side();
     object.diff.notes.versions = Some(Arc::new(Versions::of_redacted(live, desired)));
     Some(object)
-}
-
-/// Gives a difference the class, side and owners that the comparison found. What others added to the former object is not in the new one,
-/// and nothing refuses to create that.
-fn explain(change: &mut FieldChange, found: Option<&FieldChange>) {
-    change.class = match found.map(|found| found.class) {
-        Some(Class::Conflict) => Class::ChangedByOther,
-        Some(class) => class,
-        None => Class::Unrecorded,
-    };
-    change.side = found.and_then(|found| found.side).or_else(|| Side::of_change(change.class, change.op));
-    let Some(found) = found else { return };
-    change.managers.clone_from(&found.managers);
-    if found.path == change.path {
-        change.base.clone_from(&found.base);
-    }
-}
-
-/// The type of a Secret that names none (`pkg/apis/core/v1/defaults.go`, `SetDefaults_Secret`).
-const OPAQUE: &str = "Opaque";
-
-/// The differences of everything that the new object has, but for its name.
-fn changes(live: &Value, desired: &Value) -> Vec<FieldChange> {
-    let mut changes = Vec::new();
-    let mut compare = |path: &[&str], live: Option<&Value>, desired: Option<&Value>| {
-        let op = match (live, desired) {
-            (None, Some(_)) => Op::Add,
-            (Some(_), None) => Op::Remove,
-            (live, desired) if live == desired => return,
-            _ => Op::Change,
-        };
-        changes.push(FieldChange::within(&FieldPath::of(path), op, live, desired));
-    };
-    let opaque = Value::from(OPAQUE);
-    let default = live.get("type").map(|_| &opaque);
-    compare(&["type"], live.get("type"), desired.get("type").filter(|text| **text != "").or(default));
-    let immutable = |object: &Value| object.get("immutable").filter(|value| **value != false).cloned();
-    compare(&["immutable"], immutable(live).as_ref(), immutable(desired).as_ref());
-    for field in ["data", "binaryData"] {
-        let of =
-            |object: &Value, field: &str| object.get(field).and_then(Value::as_object).cloned().unwrap_or_default();
-        let live = of(live, field);
-        let mut desired_data = of(desired, field);
-        if field == "data" {
-            // The server keeps it there. What is equal has the same number.
-            desired_data.extend(of(desired, "stringData"));
-        }
-        let desired = desired_data;
-        let keys: BTreeSet<&String> = live.keys().chain(desired.keys()).collect();
-        for key in keys {
-            compare(&[field, key], live.get(key), desired.get(key));
-        }
-    }
-    for field in ["labels", "annotations"] {
-        let of = |object: &Value| object.metadata(field).and_then(Value::as_object).cloned().unwrap_or_default();
-        let live = of(live);
-        for (key, value) in &of(desired) {
-            compare(&["metadata", field, key], live.get(key), Some(value));
-        }
-    }
-    changes
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use crate::changes::{Change, Op, changes};
+use crate::claimants::{ClaimStrength, claim_strength};
 use crate::kinds::{with_string_data, with_string_data_folded};
 use crate::merge::merge;
 use crate::object::{
@@ -329,25 +330,30 @@ impl ManagedObject {
 /// The fields that client-side apply applied last. The copy is an annotation, which anybody who may annotate the object can write: it
 /// explains a difference, and never decides about one.
 #[derive(Clone, Debug)]
-pub struct LastApplied {
+pub struct LastApplied<'s> {
+    object: Value,
     fields: FieldSet,
+    schema: TypeRef<'s>,
     /// The fields with another live value than was applied.
     changed_since: FieldSet,
 }
 
-impl LastApplied {
+impl<'s> LastApplied<'s> {
     /// Reads the copy in a live object; `None` if there is none that can be read.
-    pub fn of(live: &Value, schema: TypeRef<'_>) -> Option<Self> {
+    pub fn of(live: &Value, schema: TypeRef<'s>) -> Option<Self> {
         let fields = fields_last_applied(live, schema)?;
         let applied = last_applied(live)?;
-        let merged = merge(&with_string_data_folded(&applied), live, schema);
+        let object = with_string_data_folded(&applied).into_owned();
+        let merged = merge(&object, live, schema);
         let changed = changes(live, &merged, schema, true).into_iter().filter(|change| !is_of_server(change, schema));
-        Some(Self { fields, changed_since: changed.map(|change| change.path).collect() })
+        Some(Self { changed_since: changed.map(|change| change.path).collect(), object, fields, schema })
     }
 
-    /// Returns true if it has a value at a path.
+    /// Returns true if it has a value at a path, or a part of one. An empty map has no entry, and of a map that is replaced as a whole,
+    /// only the value tells which it has.
     pub fn has(&self, path: &FieldPath) -> bool {
-        self.fields.covers(path)
+        claim_strength(&self.fields, path, self.schema) == ClaimStrength::Own
+            && (self.fields.contains_at_or_below(path) || path.value_in(&self.object).is_some())
     }
 
     /// Returns true if it has a value at a path, and the live object has the same.
@@ -404,7 +410,7 @@ mod tests {
                 {"name": "web", "image": "web:2", "resources": {"requests": {"cpu": "500m"}}}]}}}})
     }
 
-    fn of(applied: &str) -> Option<LastApplied> {
+    fn of(applied: &str) -> Option<LastApplied<'static>> {
         let gvk = GroupVersionKind::new("apps/v1", "Deployment");
         LastApplied::of(&live(applied), builtin().object(&gvk).expect("a type of Kubernetes"))
     }

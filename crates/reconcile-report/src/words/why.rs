@@ -77,6 +77,13 @@ fn words(why: Why, change: &FieldChange, owners: impl Fn(&[Owner]) -> String) ->
         }
         _ => {}
     }
+    if change.class == Class::ChangedByOther
+        && change.op == Op::Add
+        && change.part_of.is_some()
+        && !change.managers.is_empty()
+    {
+        return format!("left out by {}", owners(&change.managers));
+    }
     if change.class == Class::Overridden && change.op == Op::Add {
         return "the cluster drops it".to_owned();
     }

@@ -12,8 +12,8 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 use structured_merge::{
-    Change, FieldPath, FieldSet, Lookup, ManagedFieldsEntry, Op, Operation, PathElement, TypeRef, changes, fields_of,
-    is_nothing, merge, with_node_ports, with_string_data, with_string_data_folded,
+    Change, ClaimStrength, FieldPath, FieldSet, Lookup, ManagedFieldsEntry, Op, Operation, PathElement, TypeRef,
+    changes, claim_strength, fields_of, is_nothing, merge, with_node_ports, with_string_data, with_string_data_folded,
 };
 
 use crate::compare::diff::{Class, FieldChange, Side};
@@ -121,9 +121,9 @@ impl<'a> BaseComparison<'a> {
         &self.object
     }
 
-    /// Returns true if the base has a value at a path, or a part of one.
+    /// Returns true if the base has a value at a path, or a part of one. An empty map has no entry.
     pub fn has(&self, path: &FieldPath) -> bool {
-        self.fields.covers(path)
+        claim_strength(&self.fields, path, self.schema) == ClaimStrength::Own
     }
 
     /// Returns true if a path is in an item of a list, or is one, that the base does not have.
@@ -166,7 +166,7 @@ impl<'a> BaseComparison<'a> {
             let goes_along = change.op == Op::Remove
                 && change.class == Class::ChangedByOther
                 && !has_moved
-                && (!self.in_the_way.overlaps(path) || self.changes_around(path));
+                && if self.in_the_way.overlaps(path) { self.changes_around(path) } else { self.changes_with(path) };
             (self.desired.values.overlaps(path) || is_added || goes_along, has_moved || is_put)
         };
         Some(match (manifest, live) {
@@ -184,9 +184,19 @@ impl<'a> BaseComparison<'a> {
         let Some((last, parent)) = path.elements().split_last() else { return true };
         let is_entry = matches!(last, PathElement::Field(name) if !self.schema.at(parent).declares(name));
         let around = if is_entry { parent.split_last().map_or(parent, |(_, above)| above) } else { parent };
-        let around = FieldPath::from(around.to_vec());
-        let dropped = || self.dropped.iter().any(|path| around.is_prefix_of(path) || path.is_prefix_of(&around));
-        self.written.overlaps(&around) || self.added.overlaps(&around) || dropped()
+        self.changes_at(&FieldPath::from(around.to_vec()))
+    }
+
+    /// Returns true if the manifest changes the part of the object that a path is in, such as its `spec`.
+    fn changes_with(&self, path: &FieldPath) -> bool {
+        let first = path.elements().get(..1).unwrap_or_default();
+        self.changes_at(&FieldPath::from(first.to_vec()))
+    }
+
+    /// Returns true if the manifest changes a value at a path, around it or in it.
+    fn changes_at(&self, around: &FieldPath) -> bool {
+        let dropped = || self.dropped.iter().any(|path| around.is_prefix_of(path) || path.is_prefix_of(around));
+        self.written.overlaps(around) || self.added.overlaps(around) || dropped()
     }
 
     /// The fields that the manifest no longer has, and that the live object has.

@@ -2,6 +2,7 @@
 
 mod added;
 pub(crate) mod base;
+mod by_base;
 pub(crate) mod conflicts;
 mod kept;
 pub(crate) mod only;
@@ -9,22 +10,19 @@ pub(crate) mod only;
 use std::borrow::Cow;
 use std::cell::{OnceCell, RefCell};
 
-use serde_json::{Map, Value};
 use structured_merge::{
     Change, ClaimStrength, Claimants, FieldPath, FieldSet, LastApplied, Lookup, ManagedFieldsEntry, ManagedObject, Op,
     Ownership, PathElement, TypeRef, brought_up_to_date, claim_strength, claims_stored, fields_last_applied,
-    is_nothing, is_omitted_when_empty, owns_last_applied, with_string_data,
+    is_nothing, is_omitted_when_empty, with_string_data,
 };
 
 use crate::compare::additions::CLIENT_SIDE_APPLY;
 use crate::compare::diff::{Class, FieldChange, Side};
-use crate::compare::known_defaults::{is_known_default, usual_defaults};
 use crate::compare::live_object::LiveObject;
 use crate::compare::policy::Policy;
 use crate::compare::prediction::{CompareContext, Prediction};
 use crate::owners::Owner;
-use base::{BaseComparison, BaseRecords};
-use conflicts::{ContestedFields, OthersParts, goes_beyond};
+use conflicts::{ContestedFields, OthersParts};
 
 /// The owners of an object before and after an apply.
 pub(crate) struct Classifier<'a> {
@@ -40,7 +38,7 @@ pub(crate) struct Classifier<'a> {
     /// The fields in the copy of client-side apply.
     copy: Option<FieldSet>,
     /// The manifest as client-side apply applied it last, while nothing is recorded as ours.
-    last_applied: Option<LastApplied>,
+    last_applied: Option<LastApplied<'a>>,
     /// True if the server cannot write the records of owners now, so that there may be changes which they lack.
     is_frozen: bool,
     parts: OnceCell<OthersParts>,
@@ -137,8 +135,12 @@ impl<'a> Classifier<'a> {
     /// Returns true if an owner of a field has it since it created the object. Client-side apply also owns the defaults of the object that
     /// it created: of its fields, those that its copy of the manifest does not have.
     fn is_as_created(&self, entry: &ManagedFieldsEntry, path: &FieldPath) -> bool {
-        let is_applied = || self.copy.as_ref().is_some_and(|copy| copy.covers(path) || copy.contains_at_or_below(path));
-        Policy::is_creator(entry) || entry.manager == CLIENT_SIDE_APPLY && !is_applied()
+        Policy::is_creator(entry) || entry.manager == CLIENT_SIDE_APPLY && !self.is_in_copy(path)
+    }
+
+    /// Returns true if the copy of client-side apply has a field. An empty map in it has nothing of what others put into that.
+    fn is_in_copy(&self, path: &FieldPath) -> bool {
+        self.copy.as_ref().is_some_and(|copy| claim_strength(copy, path, self.schema()) == ClaimStrength::Own)
     }
 
     /// The class of a change. The side that changed is said by the first of these records that knows the path: our own entry, the
@@ -205,10 +207,24 @@ impl<'a> Classifier<'a> {
             Op::Remove => Class::Consequence,
             Op::Change | Op::Add if !is_wanted => Class::Consequence,
             Op::Change | Op::Add if ours == ClaimStrength::Own && self.is_claimed(change) => Class::Pending,
+            // Who wrote a map that is replaced as a whole has left it out.
+            Op::Add if theirs > ours && owners.iter().any(|entry| self.has_left_out(entry, path)) => {
+                Class::ChangedByOther
+            }
             Op::Add if self.had(path) => Class::Absent,
             Op::Add if applied.is_some() => Class::Pending,
             Op::Change | Op::Add | Op::Move => Class::Unrecorded,
         }
+    }
+
+    /// Returns true if an owner has written a map around a missing field that is replaced as a whole, since the object was created or
+    /// client-side apply applied it.
+    fn has_left_out(&self, entry: &ManagedFieldsEntry, path: &FieldPath) -> bool {
+        let elements = path.elements();
+        let mut above = (1..elements.len()).filter_map(|length| elements.get(..length));
+        entry.manager != CLIENT_SIDE_APPLY
+            && !self.is_as_created(entry, path)
+            && above.any(|above| self.schema().at(above).is_atomic_type())
     }
 
     /// Returns true if the manifest has a value at a path that is no empty map or list, which goes with the last of its entries.
@@ -279,94 +295,6 @@ impl<'a> Classifier<'a> {
         self.context.policy.owners(self.claimants.best(path, self.schema()).1)
     }
 
-    /// Gives a difference its side by the base, and the class that follows from it.
-    pub fn settle_by_base(&self, base: &BaseComparison<'_>, change: &mut FieldChange) {
-        let Some(recorded) = change.side else { return };
-        let (theirs, _) = self.claimants.best(&change.path, self.schema());
-        let is_put = change.op != Op::Add && change.op != Op::Move && self.is_put(base, change);
-        let adds_default =
-            !base.has(&change.path) && self.may_be_default(&change.path, change.desired.as_deref(), None);
-        let records = BaseRecords { is_put, is_theirs: theirs == ClaimStrength::Own, adds_default };
-        let Some(side) = base.side(change, &records, recorded) else { return };
-        (change.side, change.base) = (Some(side), base.value(change));
-        // A conflict stays one, and so does what only the manifest drops.
-        if matches!(change.class, Class::Conflict | Class::Pruned | Class::Reordered | Class::Unmanaged) {
-            return;
-        }
-        match side {
-            Side::Manifest => (change.class, change.managers) = (Class::Pending, Vec::new()),
-            Side::Cluster if change.op == Op::Add => (change.class, change.managers) = (Class::Absent, Vec::new()),
-            Side::Cluster => {
-                (change.class, change.managers) = (Class::ChangedByOther, self.owners(&change.path));
-            }
-            Side::Both | Side::Either => {}
-        }
-    }
-
-    /// Returns true if it is known which default the server sets at a path, or that it sets none: in labels, annotations, the data of a
-    /// ConfigMap or a Secret, and a custom resource.
-    fn knows_defaults(&self, path: &FieldPath) -> bool {
-        let Some((PathElement::Field(name), above)) = path.elements().split_last() else { return false };
-        let first = path.elements().first();
-        let is_text = |name: &&str| first == Some(&PathElement::Field((**name).to_owned()));
-        let parent = self.schema().at(above);
-        ["metadata", "data", "binaryData"].iter().any(is_text)
-            || parent.stores_as_sent()
-            || parent.default_of(name).is_some()
-            || !usual_defaults(name).is_empty()
-    }
-
-    /// Returns true if somebody put the live value there, or a part of it that the base does not have.
-    fn is_put(&self, base: &BaseComparison<'_>, change: &FieldChange) -> bool {
-        let path = &change.path;
-        if base.has(path) {
-            // What has no parts has none that somebody could have added.
-            if base.fields.below(path).is_none_or(FieldSet::is_empty) {
-                return false;
-            }
-            let of_object = self.before().others.iter().filter(|entry| entry.subresource != "status");
-            let mut beyond = of_object.filter(|entry| goes_beyond(&entry.fields, &base.fields, path));
-            return beyond.any(|entry| match &self.copy {
-                // It also owns the defaults that the base lacks as well.
-                Some(copy) if is_of_client_side(entry) => goes_beyond(copy, &base.fields, path),
-                _ => self.has_put(base, entry, path),
-            });
-        }
-        // With or without it in the manifest, the server would have this value.
-        if self.may_be_default(path, change.live.as_deref(), None) {
-            return false;
-        }
-        let is_ours = claim_strength(&self.ours_before, path, self.schema()) == ClaimStrength::Own;
-        if is_ours || self.before().ours.is_none() && self.before().others.is_empty() {
-            return true;
-        }
-        // Nor has the server set it, whatever the records say: a manager that applies, and scales as well, does not own what it scaled. The
-        // server adds no items to lists.
-        self.knows_defaults(path)
-            || base.lacks_item_around(path)
-            || self.claimants.best(path, self.schema()).1.into_iter().any(|entry| self.has_put(base, entry, path))
-    }
-
-    /// Returns true if the owner of a field that the base does not have has set it, and not only the server for it.
-    fn has_put(&self, base: &BaseComparison<'_>, entry: &ManagedFieldsEntry, path: &FieldPath) -> bool {
-        if is_of_client_side(entry) {
-            return self.copy.as_ref().is_some_and(|copy| copy.contains_at_or_below(path) || copy.covers(path));
-        }
-        let has_made = || Policy::is_maker(entry) || base.is_made_by(entry);
-        Policy::is_invented(entry) || self.knows_defaults(path) || !has_made()
-    }
-
-    /// Returns true if the server may set this value at a path where a manifest has none. `siblings` are the fields beside it, if they are
-    /// known.
-    fn may_be_default(&self, path: &FieldPath, value: Option<&Value>, siblings: Option<&Map<String, Value>>) -> bool {
-        let (Some((PathElement::Field(name), above)), Some(value)) = (path.elements().split_last(), value) else {
-            return false;
-        };
-        let parent = self.schema().at(above);
-        is_known_default(value, name, siblings.unwrap_or(&Map::new()), parent)
-            || !parent.stores_as_sent() && usual_defaults(name).contains(value)
-    }
-
     /// Returns true if an apply takes ownership of fields although no value changes.
     pub fn is_adopting(&self, after: &Ownership) -> bool {
         let claims = after.our_fields().union(&self.before().our_fields());
@@ -384,11 +312,6 @@ impl<'a> Classifier<'a> {
         let nothing = |owners: &Ownership| owners.our_fields().is_empty();
         key(self.before()) != key(after) && !(nothing(self.before()) && nothing(after))
     }
-}
-
-/// Returns true if an owner is client-side apply, which keeps a copy of the manifest that it applied last.
-fn is_of_client_side(entry: &ManagedFieldsEntry) -> bool {
-    entry.manager == CLIENT_SIDE_APPLY || owns_last_applied(&entry.fields)
 }
 
 /// The records of others, if we own texts of a Secret (`stringData`) without those that are older than ours: what they have written in `data`

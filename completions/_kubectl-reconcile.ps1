@@ -651,7 +651,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-reconcile' -ScriptBlock
             [CompletionResult]::new('--allow-empty', '--allow-empty', [CompletionResultType]::ParameterName, 'Succeed even if no object is found or selected')
             [CompletionResult]::new('--no-ignore-annotations', '--no-ignore-annotations', [CompletionResultType]::ParameterName, 'Compare the fields that manifests name in the annotation `kubectl-reconcile/ignore` as well; part of `--no-config`')
             [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Use no configuration file, and ignore no fields that manifests name in annotations')
-            [CompletionResult]::new('--by-name', '--by-name', [CompletionResultType]::ParameterName, 'Restrict the roles to the objects of the manifests by their names, except creation, which RBAC cannot restrict')
+            [CompletionResult]::new('--by-name', '--by-name', [CompletionResultType]::ParameterName, 'Restrict the roles to the objects of the manifests by their names, except creation, which RBAC cannot restrict, and what `--prune` searches')
             [CompletionResult]::new('--wait', '--wait', [CompletionResultType]::ParameterName, 'Include what `apply --wait` needs')
             [CompletionResult]::new('--create-namespace', '--create-namespace', [CompletionResultType]::ParameterName, 'Include what `--create-namespace` needs')
             [CompletionResult]::new('--prune', '--prune', [CompletionResultType]::ParameterName, 'Delete members of the apply set that are no longer in the manifests, after everything else has succeeded, and with `--wait` once it is ready')

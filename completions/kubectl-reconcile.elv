@@ -639,7 +639,7 @@ set edit:completion:arg-completer[kubectl-reconcile] = {|@words|
             cand --allow-empty 'Succeed even if no object is found or selected'
             cand --no-ignore-annotations 'Compare the fields that manifests name in the annotation `kubectl-reconcile/ignore` as well; part of `--no-config`'
             cand --no-config 'Use no configuration file, and ignore no fields that manifests name in annotations'
-            cand --by-name 'Restrict the roles to the objects of the manifests by their names, except creation, which RBAC cannot restrict'
+            cand --by-name 'Restrict the roles to the objects of the manifests by their names, except creation, which RBAC cannot restrict, and what `--prune` searches'
             cand --wait 'Include what `apply --wait` needs'
             cand --create-namespace 'Include what `--create-namespace` needs'
             cand --prune 'Delete members of the apply set that are no longer in the manifests, after everything else has succeeded, and with `--wait` once it is ready'

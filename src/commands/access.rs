@@ -81,7 +81,8 @@ pub struct AccessArgs {
     /// Action of `apply` when an immutable field differs: report it, or delete and recreate the object
     #[arg(long, value_name = "WHEN", default_value = "never", help_heading = "Access")]
     pub replace: ReplaceChoice,
-    /// Restrict the roles to the objects of the manifests by their names, except creation, which RBAC cannot restrict
+    /// Restrict the roles to the objects of the manifests by their names, except creation, which RBAC cannot restrict, and what `--prune`
+    /// searches
     #[arg(long, help_heading = "Access")]
     pub by_name: bool,
     /// Include what `apply --wait` needs
@@ -194,7 +195,7 @@ async fn report(args: &AccessArgs, configured: Configured, output: &Output) -> R
         .chain(unread)
         .chain(targets.iter().chain(&outside).filter_map(|target| unknown(target)))
         .collect();
-    let parent = prunes.as_ref().zip(set).map(|(pruned, set)| pruned.parent_named(set.reference.name));
+    let parent = prunes.as_ref().map(Pruned::parent_key);
     let needs = Needs { prunes, upgraded, ..needs(args, &run.server, &targets).await? };
     let purposes = purposes(args);
     let Access { roles, listed, mut permissions, optional } =

@@ -21,6 +21,7 @@ use reconcile_core::manifest::yaml::Step;
 use reconcile_core::manifest::{DesiredSet, Manifest};
 use reconcile_core::object::Shard;
 use reconcile_core::plan::access::Pruned;
+use reconcile_core::text::listed as named;
 
 /// The apply set that the flags ask for.
 pub(crate) struct Requested {
@@ -277,6 +278,9 @@ impl Planned {
     }
 }
 
+/// Most kinds that a warning names.
+const NAMED: usize = 5;
+
 /// The hint where members cannot be listed.
 const HELD: &str = "none of them is pruned, and the set still lists the kind";
 
@@ -303,9 +307,12 @@ fn unreadable(Unreadable { key, cause }: &Unreadable) -> Diagnostic {
 /// A warning if the search of all kinds fails, for example without the permission to list a kind that the set does not need.
 fn uncrawled(unsearched: &[&Unsearched]) -> Option<String> {
     let kinds: BTreeSet<String> = unsearched.iter().map(|one| one.kind.to_string()).collect();
-    let kinds = kinds.into_iter().collect::<Vec<_>>().join(", ");
+    let kinds = named(kinds.iter().map(String::as_str), NAMED);
     let reason = &unsearched.first()?.diagnostic.code;
-    Some(format!("members that the apply set's parent does not list could not be looked for ({reason}) among {kinds}"))
+    Some(format!(
+        "members that the apply set's parent does not list could not be looked for ({reason}) among {kinds}: objects of these \
+         kinds are not pruned"
+    ))
 }
 
 /// Refuses manifests of which nobody knows which object they are about: it could be a member that would be pruned.
@@ -366,7 +373,8 @@ pub(crate) async fn reach(
     let Server { discovery, namespaces, .. } = server;
     let parent = resource_of_parent(reference, discovery)?.clone();
     let namespace = parent.namespaced.then(|| places.only().unwrap_or(&namespaces.default).to_owned());
-    let mut pruned = Pruned { parent, namespace, resources: Vec::new(), namespaces: BTreeSet::new() };
+    let name = reference.name.clone();
+    let mut pruned = Pruned { parent, namespace, name, resources: Vec::new(), namespaces: BTreeSet::new() };
     match Parent::find(reference, &BTreeSet::new(), server, places).await {
         Ok(Parent { state, set, .. }) => {
             pruned.namespace = set.parent.namespace;

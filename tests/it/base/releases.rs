@@ -234,6 +234,11 @@ fn access_has_what_the_releases_need() {
     until(true);
     let found = sides(&diff());
     assert!(!found.is_empty() && found.iter().all(|(_, side)| side == "manifest"), "{found:?}");
+    for command in ["apply", "resolve", "pull"] {
+        let flags = ["access", "-f", "-", "--for", command, "--base", "helm", "-o", "text"];
+        let text = ws.stdin(&manifest).reconcile(flags).exits_with(0).stdout;
+        assert!(text.lines().any(|line| line.contains("secrets") && line.contains("get, list")), "{command}: {text}");
+    }
 }
 
 #[test]

@@ -42,6 +42,8 @@ pub struct Pruned {
     pub parent: Resource,
     /// The namespace of the parent; `None` for a cluster-scoped parent.
     pub namespace: Option<String>,
+    /// The name of the parent.
+    pub name: String,
     /// The resources that the parent lists. Others may have written the list, so that no permission is made of it ([`listed`]).
     pub resources: Vec<Resource>,
     /// The namespaces that the parent lists, in the same way.
@@ -49,9 +51,9 @@ pub struct Pruned {
 }
 
 impl Pruned {
-    /// The identity of the parent of this name.
-    pub fn parent_named(&self, name: String) -> ObjectKey {
-        ObjectKey { gvk: self.parent.gvk.clone(), namespace: self.namespace.clone(), name }
+    /// The identity of the parent.
+    pub fn parent_key(&self) -> ObjectKey {
+        ObjectKey { gvk: self.parent.gvk.clone(), namespace: self.namespace.clone(), name: self.name.clone() }
     }
 }
 
@@ -101,10 +103,7 @@ pub fn permissions(targets: &[&Target], purpose: Purpose, needs: &Needs) -> BTre
     if let Some(pruned) = needs.prunes_for(purpose) {
         needed.prune(targets, pruned, purpose);
     }
-    // `apply` refuses such manifests.
-    if purpose != Purpose::Apply {
-        needed.0.extend(needs.stored.iter().cloned());
-    }
+    needed.0.extend(needs.stored.iter().cloned());
     if purpose == Purpose::Apply {
         let granted = |target: &&Target| granting(&target.key, target.desired.object());
         needed.0.extend(targets.iter().filter_map(granted));
@@ -209,6 +208,15 @@ impl Needed {
         self.0.insert(permission((&resource.gvk.group, &resource.plural), namespace, verb));
     }
 
+    /// Adds the permission for one object, unless it is there for all of them.
+    fn one(&mut self, resource: &Resource, namespace: Option<&str>, name: &str, verb: &str) {
+        let namespace = namespace.filter(|_| resource.namespaced);
+        let all = permission((&resource.gvk.group, &resource.plural), namespace, verb);
+        if !self.0.contains(&all) {
+            self.0.insert(Permission { name: Some(name.to_owned()), ..all });
+        }
+    }
+
     /// Adds the Pods of a workload, which show why it is not ready.
     fn pods(&mut self, collection: &Collection<'_>) {
         let gvk = &collection.resource.gvk;
@@ -225,15 +233,21 @@ impl Needed {
 
     /// Adds the requests of pruning, as far as the flags and the manifests name what is searched.
     fn prune(&mut self, targets: &[&Target], pruned: &Pruned, purpose: Purpose) {
-        let namespace = pruned.namespace.as_deref();
-        let verbs: &[&str] = if purpose == Purpose::Apply { &["get", "patch", "create"] } else { &["get"] };
-        for verb in verbs {
-            self.on(&pruned.parent, namespace, verb);
-        }
-        if !pruned.parent.gvk.group.is_empty() {
-            self.0.insert(permission(("apiextensions.k8s.io", "customresourcedefinitions"), None, "get"));
-        }
+        let Pruned { parent, namespace, name, .. } = pruned;
+        let namespace = namespace.as_deref();
         self.members(resources_of(targets), &named_by(targets).chain(namespace).collect(), purpose);
+        let verbs: &[&str] = if purpose == Purpose::Apply { &["get", "patch"] } else { &["get"] };
+        for verb in verbs {
+            self.one(parent, namespace, name, verb);
+        }
+        if purpose == Purpose::Apply {
+            self.on(parent, namespace, "create");
+        }
+        if !parent.gvk.group.is_empty() {
+            let name = Some(format!("{}.{}", parent.plural, parent.gvk.group));
+            let definition = permission(("apiextensions.k8s.io", "customresourcedefinitions"), None, "get");
+            self.0.insert(Permission { name, ..definition });
+        }
     }
 
     /// Adds the lists and deletions of pruning, for these resources in all of these namespaces.

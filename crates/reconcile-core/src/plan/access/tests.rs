@@ -181,6 +181,7 @@ fn pruning_grants_nothing_for_what_only_the_parent_lists() {
     let pruned = Pruned {
         parent: resource("v1", "Secret", "secrets", true),
         namespace: Some("shop".to_owned()),
+        name: "set".to_owned(),
         resources: vec![resource("apps/v1", "Deployment", "deployments", true)],
         namespaces: BTreeSet::from(["old".to_owned()]),
     };
@@ -188,11 +189,15 @@ fn pruning_grants_nothing_for_what_only_the_parent_lists() {
     let set = "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}";
     assert_eq!(
         rules(set, Purpose::Apply, &needs),
-        ["Role shop: configmaps. [] get,list,create,patch,delete", "Role shop: secrets. [] get,create,patch"]
+        [
+            "Role shop: configmaps. [] get,list,create,patch,delete",
+            "Role shop: secrets. [] create",
+            "Role shop: secrets. [set] get,patch",
+        ]
     );
     assert_eq!(
         rules(set, Purpose::Diff, &needs),
-        ["Role shop: configmaps. [] get,list,create,patch", "Role shop: secrets. [] get"]
+        ["Role shop: configmaps. [] get,list,create,patch", "Role shop: secrets. [set] get"]
     );
     let targets = targets(set);
     let targets: Vec<&Target> = targets.iter().collect();

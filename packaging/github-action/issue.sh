@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# Keeps one issue about drift: opened or updated while there is some, closed once there is none.
+# Keeps one issue about drift: opened or updated while there is some, closed once there is none. An error says nothing about drift: it fails
+# the job, and the issue stays as it is.
 set -euo pipefail
 
 permission='issues: write'
 # shellcheck source-path=SCRIPTDIR source=github.sh
 source "$(dirname "${BASH_SOURCE[0]}")/github.sh"
 
+if [[ "$EXIT_CODE" != 0 && "$EXIT_CODE" != 1 ]]; then exit 0; fi
 label=drift
 title="Drift in $MANIFESTS"
 issues="repos/$GITHUB_REPOSITORY/issues"

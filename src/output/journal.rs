@@ -78,7 +78,7 @@ impl Journal {
                 Some(JsonlEvent::TimedOut { unready, after_seconds: after.as_secs_f64() })
             }
             // The lines about its objects show how far a stage is.
-            Event::Advanced(..) => None,
+            Event::Advanced(..) | Event::Deleting(..) => None,
         };
         if let Some(entry) = entry {
             lines.write(&entry.line(&now(), self.context.as_deref()));

@@ -255,6 +255,7 @@ impl Objects {
             | Event::Advanced(..)
             | Event::Ended(_)
             | Event::ReadinessChanged(..)
+            | Event::Deleting(..)
             | Event::TimedOut { .. } => None,
         }
     }

@@ -14,6 +14,9 @@ use crate::engine::wait::{ObjectReadiness, ReadinessState};
 use crate::output::{Output, now};
 use crate::terminal::{Progress, in_words};
 
+/// Most members that a line names while they are being deleted.
+const NAMED: usize = 3;
+
 /// Shows the events of a run.
 pub(crate) struct Screen<'a> {
     output: &'a Output,
@@ -84,6 +87,7 @@ impl<'a> Screen<'a> {
                 }
             }
             Event::ReadinessChanged(key, readiness) => self.readiness_changed(key, readiness),
+            Event::Deleting(members) => self.deleting(members),
             Event::TimedOut { unready, after } => self.timed_out(unready, after),
             // Only the report at the end shows these. An object that cannot be handed over has no turn, so that the lines of others do not
             // wait for it.
@@ -101,7 +105,7 @@ impl<'a> Screen<'a> {
         // The line of the former stage ends before that of the next one begins.
         drop(self.running.take());
         let mut progress = self.output.terminal.progress(what, objects);
-        if stage == Stage::Wait && self.follows {
+        if stage == Stage::Prune || stage == Stage::Wait && self.follows {
             progress = progress.with_heartbeat(&self.output.terminal);
         }
         self.running.replace(Some(Running { stage, progress, done: 0 }));
@@ -161,6 +165,17 @@ impl<'a> Screen<'a> {
             && let Some(text) = readiness::change(&key.to_string(), readiness, &now(), !self.output.shows_text())
         {
             self.output.progress(&text);
+        }
+    }
+
+    fn deleting(&self, members: &[ObjectKey]) {
+        if let Some(running) = self.running.borrow().as_ref().filter(|running| running.stage == Stage::Prune) {
+            let names: Vec<String> = members.iter().take(NAMED).map(ToString::to_string).collect();
+            let more = match members.len().saturating_sub(NAMED) {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            running.progress.slow(Some(format!("the deletion of {}{more}", names.join(", "))));
         }
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use crate::control_plane::{Fault, Proxy, Replaced, Run, Workspace};
+use crate::control_plane::{Fault, Proxy, Replaced, Run, Workspace, is_before, wait_until};
 use crate::manifests::WEB;
 
 /// `apply` of the folder, with `planted` created by `mallory` just before the object itself would be.
@@ -44,6 +44,75 @@ fn what_is_as_the_manifest_has_it_needs_no_warning() {
     let apply = apply_over(&ws, it).exits_with(0);
     let object = apply.object("ConfigMap", "it");
     assert_eq!((&object["outcome"], &object["warnings"]), (&json!("updated"), &json!([])), "{apply}");
+}
+
+/// Two pipelines with different manifests: the one that comes second leaves what the first one created.
+#[test]
+fn what_another_run_created_is_left_as_it_is() {
+    let map = |text: &str| format!("{{apiVersion: v1, kind: ConfigMap, metadata: {{name: it}}, data: {text}}}");
+    for (other, outcome, code) in [("{a: theirs, b: theirs}", "failed", 4), ("{a: ours}", "created", 0)] {
+        let ws = Arc::new(Workspace::new());
+        ws.write("it.yaml", &map("{a: ours}"));
+        let proxy = Proxy::new(&ws);
+        let (first, theirs) = (Arc::clone(&ws), map(other));
+        let event = move || {
+            first.stdin(&theirs).reconcile(["apply", "-f", "-"]).exits_with(0);
+        };
+        proxy.inject(1, "PATCH", "!dryRun", Fault::After(Arc::new(event)));
+        let apply = ws.through(&proxy.url()).reconcile(["apply", "-f", "it.yaml"]).exits_with(code);
+        let object = apply.object("ConfigMap", "it");
+        assert_eq!(object["outcome"], outcome, "{apply}");
+        if code == 4 {
+            let message = object["error"]["message"].as_str().unwrap();
+            assert!(message.starts_with("somebody else created it in the meantime: left unchanged"), "{message}");
+            assert_eq!(ws.get("ConfigMap", "it")["data"], json!({"a": "theirs", "b": "theirs"}));
+        }
+    }
+}
+
+/// A policy that acts on every write, and not on a dry run, as webhooks may.
+const SETS_BACK: &str = "
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingAdmissionPolicy
+metadata: {name: $NS-sets-back}
+spec:
+  matchConstraints:
+    resourceRules: [{apiGroups: [''], apiVersions: [v1], operations: [CREATE, UPDATE], resources: [configmaps]}]
+  matchConditions: [{name: here, expression: \"object.metadata.namespace == '$NS' && !request.dryRun\"}]
+  failurePolicy: Fail
+  reinvocationPolicy: Never
+  mutations:
+  - patchType: ApplyConfiguration
+    applyConfiguration: {expression: \"Object{data: {'a': 'theirs'}}\"}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingAdmissionPolicyBinding
+metadata: {name: $NS-sets-back}
+spec: {policyName: $NS-sets-back}
+";
+
+#[test]
+fn an_update_that_the_server_takes_back_is_none() {
+    if is_before(36, "there is no MutatingAdmissionPolicy in `admissionregistration.k8s.io/v1`") {
+        return;
+    }
+    let ws = Workspace::new();
+    ws.stdin(&ws.fill_in(SETS_BACK)).kubectl(["apply", "--server-side", "-f", "-"]).exits_with(0);
+    let number = std::cell::Cell::new(0);
+    wait_until("the server knows the policy", || {
+        number.set(number.get() + 1);
+        let name = format!("probe-{}", number.get());
+        ws.kubectl(["create", "configmap", &name, "--from-literal=a=b"]).exits_with(0);
+        ws.get("ConfigMap", &name)["data"]["a"] == "theirs"
+    });
+    ws.write("it.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: it}, data: {a: ours}}");
+    ws.reconcile(["apply", "-f", "it.yaml"]).exits_with(0);
+    let apply = ws.reconcile(["apply", "-f", "it.yaml"]).exits_with(0);
+    ws.kubectl(["delete", "mutatingadmissionpolicybinding,mutatingadmissionpolicy", "$NS-sets-back"]).exits_with(0);
+    let object = apply.object("ConfigMap", "it");
+    assert_eq!(object["outcome"], "unchanged", "{apply}");
+    let said = "warning: the server accepted the update and left the object as it was";
+    assert!(apply.stdout.contains("unchanged ConfigMap") && apply.stdout.contains(said), "{apply}");
 }
 
 #[test]

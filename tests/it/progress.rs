@@ -1,5 +1,7 @@
 //! How far a pass is: a live line on a terminal, a line for each finished object elsewhere, nothing when quiet.
 
+use serde_json::json;
+
 use crate::control_plane::{Replaced, Workspace};
 
 const TWO: &str = "
@@ -69,6 +71,21 @@ fn quiet_is_quiet() {
     ws.write("two.yaml", &TWO.replaced("a: 1", "a: '1'"));
     let apply = ws.as_user("admin").on_terminal().reconcile(["apply", "-f", ".", "-q"]).exits_with(0);
     assert_eq!((apply.stdout.as_str(), apply.stderr.as_str()), ("", ""));
+}
+
+#[test]
+fn in_a_pipeline_a_deletion_that_takes_long_is_named() {
+    let ws = Workspace::new();
+    ws.write("a.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}");
+    ws.write("b.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: b, finalizers: [example.com/held]}}");
+    let prune = ["apply", "-f", ".", "--prune", "--applyset=set", "--wait", "--timeout=12s"];
+    ws.reconcile(prune).exits_with(0);
+    std::fs::remove_file(ws.folder().join("b.yaml")).unwrap();
+    let apply = ws.reconcile(prune).exits_with(4);
+    let expected = ws.fill_in("waiting for the deletion of ConfigMap $NS/b");
+    assert_eq!(apply.stderr.lines().filter(|line| *line == expected).count(), 1, "{apply}");
+    assert!(apply.stdout.contains("cannot delete: it is being deleted"), "{apply}");
+    ws.patch_as("kubectl-patch", "configmap/b", &json!({"metadata": {"finalizers": null}}));
 }
 
 /// In a log, silence looks like a program that hangs.

@@ -188,6 +188,11 @@ pub(super) async fn delete_step(
     let judge: &DesiredMembers = desired;
     let deletions = members.iter_mut().map(|entry| delete_member(cluster, entry, judge, interrupt));
     let ends: Vec<End> = futures::stream::iter(deletions).buffered(IN_FLIGHT).collect().await;
+    let are_left = members.iter().zip(&ends).filter(|(_, end)| matches!(end, End::Terminating(_)));
+    let left: Vec<ObjectKey> = are_left.map(|(entry, _)| entry.key().clone()).collect();
+    if !left.is_empty() {
+        events.receive(Event::Deleting(&left));
+    }
     let waits = members.iter().zip(ends).map(|(entry, end)| wait(cluster, &entry.member, end, deadline, interrupt));
     let ends: Vec<End> = futures::stream::iter(waits).buffered(IN_FLIGHT).collect().await;
     let mut still_there = None;

@@ -1,8 +1,9 @@
 //! Creates one object, and waits until the kind of a new CustomResourceDefinition is served.
 //!
 //! ```text
-//! plain:     apply without force ─201─▶ created
-//!                                ─200─▶ somebody was first: fields that are not in the manifest are reported
+//! plain:     apply of a first version ─201─▶ created
+//!                                     ─409─▶ somebody was first ─ another run of ours: left unchanged, unless it is the same
+//!                                                               ─ others: apply without force; what only they have is reported
 //! confirmed, or after a deletion: POST ─201─▶ our fields become applied ones ─▶ apply changes nothing
 //!                                      ─409─▶ somebody was first: left unchanged
 //! ```
@@ -110,20 +111,55 @@ impl Writer<'_> {
         }
     }
 
-    /// Creates the object by an apply without force, so that nothing is taken from somebody who created it in the meantime.
+    /// Creates the object by an apply. What another run under our manager's name created in the meantime, it leaves as it is: an apply would
+    /// replace that.
     async fn create_by_apply(&self, shown: &ObjectDiff) -> Written {
-        match self.apply(&self.target.desired.to_tree(), false).await {
+        let body = self.target.desired.to_tree();
+        let error = match self.apply(&as_first_version(body.clone()), false).await {
+            Ok((StatusCode::CREATED, _)) => return Written::Created,
+            Ok((_, object)) => return self.joined(object),
+            Err(error) => error,
+        };
+        let is_taken = error.is_conflict();
+        // A server that takes no version of an object that does not exist.
+        let is_version = error.refusal().is_some_and(|status| status.message.contains("resourceVersion"));
+        if !is_taken && !is_version {
+            return self.not_created(error, shown).await;
+        }
+        let is_ours = |live: &LiveState| match live {
+            LiveState::Present(live) => Ownership::of(live, &self.policy.manager).ours.is_some(),
+            LiveState::Absent | LiveState::Unreadable(_) => false,
+        };
+        if is_taken && is_ours(&fetch::get(self.cluster, self.target, self.resource).await) {
+            return self.not_created(error, shown).await;
+        }
+        self.create_or_join(&body, shown).await
+    }
+
+    /// Applies without force, so that nothing is taken from somebody who created it in the meantime.
+    async fn create_or_join(&self, body: &Value, shown: &ObjectDiff) -> Written {
+        match self.apply(body, false).await {
             Ok((StatusCode::CREATED, _)) => Written::Created,
             Ok((_, object)) => self.joined(object),
-            Err(error) if error.is_conflict() => match self.judge_again().await {
-                Some(now) if !now.diff.same_difference(shown) => Written::Moved(Box::new(now.shown_diff(self.target))),
-                _ => self.failed(&error, None),
-            },
-            Err(error) if is_open(&error) => match self.judge_again().await {
-                Some(now) if now.diff.is_done() => Written::Created,
-                _ => self.failed(&error, None),
-            },
-            Err(error) => self.failed(&error, None),
+            Err(error) => self.not_created(error, shown).await,
+        }
+    }
+
+    /// The end of a creation that failed. What exists as it should is the object that we created, if only the answer was lost, or what
+    /// another run created.
+    async fn not_created(&self, error: RequestError, shown: &ObjectDiff) -> Written {
+        let is_taken = error.is_conflict();
+        if !is_taken && !is_open(&error) {
+            return self.failed(&error, None);
+        }
+        match self.judge_again().await {
+            Some(now) if now.diff.is_done() => Written::Created,
+            Some(now) if is_taken && !now.diff.same_difference(shown) => {
+                Written::Moved(Box::new(now.shown_diff(self.target)))
+            }
+            None if !is_taken => self.lost(&error, None),
+            Some(_) if error.status().is_none() => self.lost(&error, None),
+            _ => self.failed(&error, None),
         }
     }
 
@@ -287,6 +323,15 @@ impl Writer<'_> {
         let (is_applied, fields) = claimed(now);
         is_applied || fields == claimed(created).1
     }
+}
+
+/// The object with the version that no stored object has, as the first write to a cluster gets another one: the server refuses it where the
+/// object exists, and gives a new object its own version.
+fn as_first_version(mut object: Value) -> Value {
+    if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
+        metadata.entry("resourceVersion").or_insert_with(|| "1".into());
+    }
+    object
 }
 
 /// The reason why the kind of a written CustomResourceDefinition is not served.

@@ -114,8 +114,15 @@ pub async fn delete(
         LiveState::Present(now) if code == Some(409) && !is_version(&now, uid, resource_version) => {
             Ok(Deleted::Moved(Box::new(now)))
         }
-        LiveState::Present(_) | LiveState::Unreadable(_) => Err(failed()),
+        LiveState::Present(_) if code.is_some() => Err(failed()),
+        LiveState::Present(_) | LiveState::Unreadable(_) => Err(unknown_end(failed(), "deleted")),
     }
+}
+
+/// The error of a change whose answer was lost: the server may have done it, or may still do it.
+pub(super) fn unknown_end(diagnostic: Diagnostic, done: &str) -> Diagnostic {
+    let message = format!("it is not known whether it was {done}: {}", diagnostic.message);
+    Diagnostic { message, ..diagnostic }.with_hint("see with `diff` what is left, and run again")
 }
 
 /// Waits until the object with this uid is gone, until the deadline, or until `stop` is ready. Returns the last state of the

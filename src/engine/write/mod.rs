@@ -23,6 +23,7 @@ use structured_merge::{
 };
 
 pub use create::{NotEstablished, wait_for_discovery, wait_until_established};
+use delete::unknown_end;
 pub use delete::{DEFAULT_DELETE_TIMEOUT, Deleted, Deletion, DeletionDeadline, delete, wait_until_gone};
 pub use replace::{GRACE, Replacements};
 
@@ -48,6 +49,8 @@ pub enum Written {
     Updated,
     /// Its fields were recorded as ours, and nothing else changed.
     Adopted,
+    /// The server accepted the write, and left it as it was.
+    Unchanged,
     /// It was deleted and recreated.
     Replaced,
     /// Somebody changed it after the difference was shown, so that it now differs in another way. It was left alone.
@@ -66,6 +69,20 @@ impl Written {
         }
     }
 }
+
+/// The end of a write that the server accepted.
+enum Ending {
+    /// It was done.
+    Written,
+    /// The object is as it was: it has its former version.
+    WithoutEffect,
+    /// It was done without what the server refuses, for this reason.
+    InPart(Diagnostic),
+}
+
+/// The warning about a write without an effect: the dry run had shown one.
+const WITHOUT_EFFECT: &str = "the server accepted the update and left the object as it was: something keeps the values of the cluster, such as an \
+                              admission webhook that does not act in dry runs";
 
 /// The options of all writes of one pass.
 #[derive(Clone, Copy)]
@@ -161,21 +178,27 @@ impl Writer<'_> {
                 return Err(Written::Moved(Box::new(decision.shown_diff(self.target))));
             };
             let error = match self.write_over(live, prediction, left_behind).await {
-                Ok(None) => return Ok(done),
-                Ok(Some(refused)) => return Err(Written::Failed(refused)),
+                Ok(Ending::WithoutEffect) if matches!(done, Written::Updated) => {
+                    return Ok(Written::Unchanged.noting(Some(WITHOUT_EFFECT.to_owned())));
+                }
+                Ok(Ending::Written | Ending::WithoutEffect) => return Ok(done),
+                Ok(Ending::InPart(refused)) => return Err(Written::Failed(refused)),
                 Err(error) => error,
             };
             let failed = || Err(self.failed(&error, Some(&live.current.object)));
+            let lost = || Err(self.lost(&error, Some(&live.current.object)));
             if !is_open(&error) && (!error.is_conflict() || rounds.next().is_none()) {
                 return failed();
             }
-            let Some(now) = self.judge_again().await else { return failed() };
+            let Some(now) = self.judge_again().await else {
+                return if is_open(&error) { lost() } else { failed() };
+            };
             if now.diff.is_done() {
                 // The write was done, and its answer was lost.
                 return Ok(done);
             }
             if is_open(&error) {
-                return failed();
+                return if error.status().is_none() { lost() } else { failed() };
             }
             if !now.diff.same_difference(&shown.diff) || !now.diff.conflicts.is_empty() {
                 return Err(Written::Moved(Box::new(now.shown_diff(self.target))));
@@ -185,18 +208,17 @@ impl Writer<'_> {
     }
 
     /// Takes over manual claims that would stay next to ours, then applies. Both are locked to the version that was judged. If the apply
-    /// fails, the claims are given back, so that nothing has changed; if that fails as well, `left_behind` is set. Returns the reason why a
-    /// part of the manifest could not be applied, if that is so.
+    /// fails, the claims are given back, so that nothing has changed; if that fails as well, `left_behind` is set.
     async fn write_over(
         &self,
         live: &LiveObject,
         after: &Prediction,
         left_behind: &mut Option<String>,
-    ) -> Result<Option<Diagnostic>, RequestError> {
+    ) -> Result<Ending, RequestError> {
         let wanted = live.sent(self.target);
         let ManagedObject { object: live, owners: before } = &live.current;
         if self.policy.updates(before) {
-            return self.update_fields(live, wanted, after).await.map(|()| None);
+            return self.update_fields(live, wanted, after).await.map(|()| Ending::Written);
         }
         let api_version = self.target.key.gvk.api_version();
         let claims = after.owners.our_fields();
@@ -224,8 +246,13 @@ impl Writer<'_> {
         let force = self.policy.force != ForceConflicts::None || !self.policy.adopt.is_empty();
         match self.apply(&body, force).await {
             Ok((_, after)) => {
+                // Not even the record of owners has changed.
+                if !has_taken_over && after.metadata("resourceVersion") == Some(&version) {
+                    return Ok(Ending::WithoutEffect);
+                }
                 let is_gone = takes_out(wanted, live, &after, self.target, self.schema);
-                Ok(if is_gone { self.fill_in(body, &after).await } else { None })
+                let refused = if is_gone { self.fill_in(body, &after).await } else { None };
+                Ok(refused.map_or(Ending::Written, Ending::InPart))
             }
             Err(error) => {
                 if has_taken_over {
@@ -330,6 +357,11 @@ impl Writer<'_> {
     /// The diagnostic for a request that failed.
     fn failure(&self, error: &RequestError, live: Option<&Value>) -> Diagnostic {
         failed_request(self.target, live, error)
+    }
+
+    /// The end of a write whose answer was lost.
+    fn lost(&self, error: &RequestError, live: Option<&Value>) -> Written {
+        Written::Failed(unknown_end(self.failure(error, live), "written"))
     }
 
     fn failed(&self, error: &RequestError, live: Option<&Value>) -> Written {

@@ -146,17 +146,24 @@ impl Writer<'_> {
             let message = format!("it was deleted, and whether it was recreated is not known: {}", diagnostic.message);
             return Written::Failed(Diagnostic { message, ..diagnostic }.with_hint("run again"));
         }
-        let fate = match self.put_back(former).await {
+        let put_back = self.put_back(former).await;
+        let hint = match &put_back {
+            Err(_) => {
+                diagnostic.hint.or_else(|| Some("run again with the same manifests: it is created then".to_owned()))
+            }
+            Ok(_) => diagnostic.hint,
+        };
+        let fate = match put_back {
             Ok(true) => "the former object was put back".to_owned(),
             Ok(false) => "the former object had finished and is not put back, as it would run again".to_owned(),
             Err(error) => match self.failure(&error, Some(former)).message {
-                same if same == diagnostic.message => "and the former object could not be put back either".to_owned(),
+                same if same == diagnostic.message => "the former object could not be put back either".to_owned(),
                 other => format!("the former object could not be put back either: {other}"),
             },
         };
-        let message = format!("it was deleted and could not be recreated, {fate}: {}", diagnostic.message);
+        let message = format!("it was deleted and could not be recreated, and {fate}: {}", diagnostic.message);
         // The message includes all details.
-        Written::Failed(Diagnostic { message, details: Vec::new(), ..diagnostic })
+        Written::Failed(Diagnostic { message, details: Vec::new(), hint, ..diagnostic })
     }
 
     /// The outcome if somebody else created the object after it was deleted.

@@ -116,7 +116,7 @@ fn the_report_of_an_earlier_step_is_not_shown_again() {
     assert_eq!(pipeline.file("summary"), "");
     let github = GitHub::with_comments(Vec::new());
     pipeline.comment(&github);
-    pipeline.tell(&github, "issue.sh", &[("EXIT_CODE", "2")]);
+    pipeline.tell(&github, "issue.sh", &[("EXIT_CODE", "1")]);
     pipeline.tell(&github, "sarif.sh", &[]);
     assert_eq!((github.comments().len(), github.issue(), github.uploads().len()), (0, None, 0));
 }
@@ -143,6 +143,8 @@ fn an_issue_is_open_while_there_is_drift() {
     assert_eq!(github.requests().len(), before + 1, "an issue that is closed stays as it is");
     ws.write("deploy/c.yaml", "a: [");
     assert_eq!(pipeline.run(&ws, "diff", ""), "2");
+    issue("2");
+    assert_eq!((github.issue(), github.requests().len()), (None, before + 1), "an error is no drift");
 }
 
 /// GitHub takes 65,536 characters.

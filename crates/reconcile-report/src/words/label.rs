@@ -72,7 +72,11 @@ pub(crate) fn planned(action: Action) -> (String, Role) {
 
 /// Returns the step that the error of an object stopped.
 pub(crate) fn stopped_step(action: Action) -> &'static str {
-    if action == Action::Unknown { "cannot compare" } else { "cannot apply" }
+    match action {
+        Action::Unknown => "cannot compare",
+        Action::Delete => "cannot delete",
+        Action::None | Action::Create | Action::Update | Action::Replace => "cannot apply",
+    }
 }
 
 /// Returns the sign before the name of an object, which shows its action, or that it was left as it is for a reason.
@@ -110,7 +114,10 @@ fn result(object: &ObjectReport) -> Option<Label> {
         let Label { word, role } = readiness_label(readiness.state);
         return Some(Label { word, role: if readiness.is_current() { Role::Note } else { role } });
     }
-    let is_in_sync = object.run.outcome == Some(Outcome::Unchanged) && !object.is_kept() && !object.is_left_whole();
+    let is_in_sync = object.run.outcome == Some(Outcome::Unchanged)
+        && !object.is_kept()
+        && !object.is_left_whole()
+        && !object.is_left_by_server();
     let in_sync = is_in_sync.then_some(Label { word: "in sync", role: Role::Note });
     object.run.outcome.and_then(outcome_label).or(in_sync)
 }

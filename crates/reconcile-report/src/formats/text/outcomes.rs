@@ -23,6 +23,11 @@ const NAMED: usize = 10;
 /// The line about one object that was written.
 pub fn outcome(object: &ObjectReport) -> Styled {
     match object.run.outcome.and_then(outcome_label) {
+        None if object.is_left_by_server() => {
+            let mut text = line(object, "unchanged", Role::Note, String::new());
+            text.append(noted(&object.details.notes));
+            text
+        }
         None | Some(Label { role: Role::Error, .. }) => Styled::new(),
         Some(Label { word, role }) => {
             let mut text = line(object, word, role, String::new());

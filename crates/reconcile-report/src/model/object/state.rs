@@ -75,6 +75,11 @@ impl ObjectReport {
         self.diff.action == Action::Delete && self.run.outcome.is_none() && self.messages.error.is_some()
     }
 
+    /// Returns true if the server accepted an update of it, and left it as it was.
+    pub(crate) fn is_left_by_server(&self) -> bool {
+        self.diff.action == Action::Update && self.run.outcome == Some(Outcome::Unchanged)
+    }
+
     /// Returns true if it now matches the manifest.
     pub fn is_done(&self) -> bool {
         self.run.outcome.is_some_and(Outcome::is_done)

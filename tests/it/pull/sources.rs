@@ -198,3 +198,32 @@ replacements:
     assert!(run.stdout.contains("pulled 1 change into 1 file"), "{run}");
     assert_eq!(text(&ws, "source.yaml"), source.replaced("one", "two"), "{run}");
 }
+
+/// Two overlays of one build stand on the same base, each with a prefix of its own.
+#[test]
+fn a_value_is_looked_for_in_the_overlay_that_its_object_goes_through() {
+    let ws = Workspace::new();
+    let web = |name: &str| WEB.replaced("metadata: {name: web}", &format!("metadata: {{name: {name}}}"));
+    ws.write("base/web.yaml", &format!("{}---\n{}", web("one"), web("two")));
+    ws.write("base/kustomization.yaml", "resources: [web.yaml]\n");
+    for overlay in ["a", "b"] {
+        let images = "images:\n- name: shop/web\n  newName: mirror/web\n  newTag: v1\n";
+        ws.write(
+            format!("{overlay}/kustomization.yaml"),
+            &format!("namePrefix: {overlay}-\nresources: [../base]\n{images}"),
+        );
+    }
+    ws.write("all/kustomization.yaml", "resources: [../a, ../b]\n");
+    ws.reconcile(["apply", "-k", "all"]).exits_with(0);
+    for (name, image) in [("a-two", "mirror/web:v3"), ("b-one", "other/web:v2"), ("b-two", "other/web:v2")] {
+        ws.kubectl(["set", "image", &format!("deployment/{name}"), &format!("*={image}")]).exits_with(0);
+    }
+    let run = ws.reconcile(["pull", "-k", "all"]).exits_with(4);
+    assert_eq!(run.stdout.matches("it is set in b/kustomization.yaml").count(), 4, "{run}");
+    // What cannot be pulled keeps nothing else back.
+    let run = ws.reconcile(["pull", "-k", "all", "--edit-bases"]).exits_with(4);
+    assert!(run.stdout.contains("the place in a/kustomization.yaml that sets it also sets Deployment"), "{run}");
+    let overlay = |name: &str| text(&ws, &format!("{name}/kustomization.yaml"));
+    assert!(overlay("b").contains("newName: other/web\n  newTag: v2\n"), "{run}");
+    assert!(overlay("a").contains("newName: mirror/web\n  newTag: v1\n"), "{run}");
+}

@@ -38,7 +38,7 @@ impl Subject<'_> {
         let mut places = Places { is_known: self.names.is_known(), ..Places::default() };
         let mut set = Vec::new();
         let mut added = Vec::new();
-        for level in &self.tree.levels {
+        for level in self.tree.levels.iter().filter(|level| self.names.may_pass(level)) {
             set.extend(entries::of(self.tree, level, self.wanted, &self.names));
             set.extend(self.patches(level));
             for Resource { file, document, above, value, .. } in self.documents.resources(level) {

@@ -55,6 +55,11 @@ impl Affix {
         }
     }
 
+    /// Returns true if a name in the build may be one with this prefix and suffix.
+    fn is_of(&self, name: &str) -> bool {
+        name.strip_prefix(self.prefix.as_str()).is_some_and(|rest| rest.ends_with(self.suffix.as_str()))
+    }
+
     /// The name in the build.
     pub(super) fn around(&self, name: &str) -> String {
         let Self { prefix, suffix } = self;
@@ -72,6 +77,11 @@ impl Level {
     pub(super) fn inner_name<'n>(&self, name: &'n str) -> &'n str {
         let inner = |affix: &Affix| name.strip_prefix(affix.prefix.as_str())?.strip_suffix(affix.suffix.as_str());
         self.affixes.iter().find_map(inner).filter(|inner| !inner.is_empty()).unwrap_or(name)
+    }
+
+    /// Returns true if an object of the build may come from the kustomization, or go through it.
+    pub(super) fn may_have(&self, name: &str) -> bool {
+        self.affixes.iter().any(|affix| affix.is_of(name))
     }
 
     /// Returns true if an object of the build may have this name among the patches of the kustomization.

@@ -70,6 +70,21 @@ fn what_another_run_created_is_left_as_it_is() {
     }
 }
 
+/// An API server with a storage of its own may refuse a version of what does not exist.
+#[test]
+fn a_server_that_takes_no_version_of_a_new_object_gets_none() {
+    let ws = Workspace::new();
+    ws.write("it.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: it}, data: {a: b}}");
+    let proxy = Proxy::new(&ws);
+    let message = "resourceVersion should not be set on objects to be created";
+    let status = json!({"kind": "Status", "apiVersion": "v1", "status": "Failure", "message": message, "code": 500});
+    let headers = vec![("content-type", "application/json".to_owned())];
+    proxy.inject(1, "PATCH", "!dryRun", Fault::Answer(500, headers, status.to_string()));
+    let apply = ws.through(&proxy.url()).reconcile(["apply", "-f", "it.yaml"]).exits_with(0);
+    assert_eq!(apply.object("ConfigMap", "it")["outcome"], "created", "{apply}");
+    assert_eq!(ws.get("ConfigMap", "it")["data"], json!({"a": "b"}));
+}
+
 /// A policy that acts on every write, and not on a dry run, as webhooks may.
 const SETS_BACK: &str = "
 apiVersion: admissionregistration.k8s.io/v1

@@ -121,8 +121,8 @@ impl Writer<'_> {
             Err(error) => error,
         };
         let is_taken = error.is_conflict();
-        // A server that takes no version of an object that does not exist.
-        let is_version = error.refusal().is_some_and(|status| status.message.contains("resourceVersion"));
+        // A server with another storage may take no version of an object that does not exist.
+        let is_version = error.status().is_some_and(|status| status.message.contains("resourceVersion"));
         if !is_taken && !is_version {
             return self.not_created(error, shown).await;
         }
@@ -326,7 +326,7 @@ impl Writer<'_> {
 }
 
 /// The object with the version that no stored object has, as the first write to a cluster gets another one: the server refuses it where the
-/// object exists, and gives a new object its own version.
+/// object exists, and gives a new object its own version (apiserver `registry/generic/registry/store.go`, `Update`).
 fn as_first_version(mut object: Value) -> Value {
     if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
         metadata.entry("resourceVersion").or_insert_with(|| "1".into());

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Keeps one issue about drift: opened or updated while there is some, closed once there is none. An error says nothing about drift: it fails
-# the job, and the issue stays as it is.
+# Keeps one issue about drift: opened or updated while there is some, closed once there is none. A run with
+# errors may not have seen everything: it fails the job, and the issue stays as it is.
 set -euo pipefail
 
 permission='issues: write'

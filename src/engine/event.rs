@@ -55,7 +55,7 @@ pub(crate) enum Event<'e> {
     Written(&'e ObjectKey, &'e TurnResult),
     /// The turn of one object is over: it was not tried.
     Skipped(&'e ObjectKey, &'e TurnResult),
-    /// Members of the apply set are being deleted, and the run waits until they are gone.
+    /// Members of the apply set are being deleted, and the run waits until they are gone; none once that wait is over.
     Deleting(&'e [ObjectKey]),
     /// One member of the apply set is deleted.
     Pruned(&'e ObjectKey, &'e TurnResult),

@@ -333,7 +333,7 @@ fn turn_result(diff: &ObjectDiff, end: Result<Option<Written>, Skip>) -> TurnRes
         Ok(Some(Written::Updated)) => Outcome::Updated.into(),
         Ok(Some(Written::Adopted)) => Outcome::Adopted.into(),
         Ok(Some(Written::Replaced)) => Outcome::Replaced.into(),
-        Ok(Some(Written::Unchanged)) => Outcome::Unchanged.into(),
+        Ok(Some(Written::WithoutEffect)) => Outcome::Unchanged.into(),
         Ok(Some(Written::Failed(diagnostic))) => TurnResult::failed(diagnostic),
         Ok(Some(Written::Noted(done, warning))) => {
             let mut result = turn_result(diff, Ok(Some(*done)));

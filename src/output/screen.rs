@@ -175,7 +175,8 @@ impl<'a> Screen<'a> {
                 0 => String::new(),
                 more => format!(" and {more} more"),
             };
-            running.progress.slow(Some(format!("the deletion of {}{more}", names.join(", "))));
+            let slow = format!("the deletion of {}{more}", names.join(", "));
+            running.progress.slow(Some(slow).filter(|_| !members.is_empty()));
         }
     }
 

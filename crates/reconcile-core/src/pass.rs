@@ -22,7 +22,7 @@ pub enum Outcome {
     Deleted,
     /// It is being deleted, but was not gone in time.
     Terminating,
-    /// It needed no change.
+    /// It needed no change, or the server accepted an update and left it as it was, of which a warning tells.
     Unchanged,
     /// Not written, because other managers own fields of the manifest.
     Conflict,

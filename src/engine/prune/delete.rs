@@ -195,6 +195,9 @@ pub(super) async fn delete_step(
     }
     let waits = members.iter().zip(ends).map(|(entry, end)| wait(cluster, &entry.member, end, deadline, interrupt));
     let ends: Vec<End> = futures::stream::iter(waits).buffered(IN_FLIGHT).collect().await;
+    if !left.is_empty() {
+        events.receive(Event::Deleting(&[]));
+    }
     let mut still_there = None;
     for (entry, end) in members.into_iter().zip(ends) {
         entry.settle(end, desired, Some(timeout).filter(|_| !interrupt.is_set()));

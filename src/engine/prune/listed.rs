@@ -70,7 +70,7 @@ impl Listed {
         }
     }
 
-    /// The members that the manifests name, and those that are kept for another reason than their own.
+    /// The members that the manifests name, and the unreadable ones, which are kept.
     fn desired(&self, targets: &[&Target], policy: &Policy) -> DesiredMembers {
         let Self { planned, members, unreadable, outside } = self;
         let Planned { parent, recovers, unseen, hooks, .. } = planned;

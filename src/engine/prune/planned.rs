@@ -21,7 +21,7 @@ use reconcile_core::manifest::yaml::Step;
 use reconcile_core::manifest::{DesiredSet, Manifest};
 use reconcile_core::object::Shard;
 use reconcile_core::plan::access::Pruned;
-use reconcile_core::text::listed as named;
+use reconcile_core::text::listed;
 
 /// The apply set that the flags ask for.
 pub(crate) struct Requested {
@@ -307,11 +307,11 @@ fn unreadable(Unreadable { key, cause }: &Unreadable) -> Diagnostic {
 /// A warning if the search of all kinds fails, for example without the permission to list a kind that the set does not need.
 fn uncrawled(unsearched: &[&Unsearched]) -> Option<String> {
     let kinds: BTreeSet<String> = unsearched.iter().map(|one| one.kind.to_string()).collect();
-    let kinds = named(kinds.iter().map(String::as_str), NAMED);
+    let kinds = listed(kinds.iter().map(String::as_str), NAMED);
     let reason = &unsearched.first()?.diagnostic.code;
     Some(format!(
-        "members that the apply set's parent does not list could not be looked for ({reason}) among {kinds}: objects of these \
-         kinds are not pruned"
+        "members that the apply set's parent does not list could not be looked for ({reason}) among {kinds}: such members \
+         are not pruned"
     ))
 }
 

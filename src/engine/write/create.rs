@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! plain:     apply of a first version ─201─▶ created
-//!                                     ─409─▶ somebody was first ─ another run of ours: left unchanged, unless it is the same
+//!                                     ─409─▶ somebody was first ─ another run of ours: left unchanged
 //!                                                               ─ others: apply without force; what only they have is reported
 //! confirmed, or after a deletion: POST ─201─▶ our fields become applied ones ─▶ apply changes nothing
 //!                                      ─409─▶ somebody was first: left unchanged
@@ -22,7 +22,8 @@ use reconcile_core::text::{coded, one_line};
 use serde_json::Value;
 use structured_merge::{FieldSet, GroupVersionKind, ManagedFieldsEntry, ObjectMeta as _, Operation, Ownership};
 
-use super::{Writer, Written, is_open};
+use super::lost::{is_open, may_be_done};
+use super::{Writer, Written};
 use crate::client::{Cluster, RequestError, Retry};
 use crate::engine::backoff::Backoff;
 use crate::live::answer::Asked;
@@ -98,7 +99,8 @@ impl Writer<'_> {
         }
         match self.create_new().await {
             Creation::Done(warning) => Written::Created.noting(warning),
-            Creation::Refused(error) | Creation::Unknown(error) => self.failed(&error, None),
+            Creation::Refused(error) => self.failed(&error, None),
+            Creation::Unknown(error) => self.lost(&error, None),
             Creation::Taken => match self.judge_again().await {
                 // Another run of this program created it.
                 Some(now) if now.diff.is_done() => Written::Created,
@@ -126,17 +128,18 @@ impl Writer<'_> {
         if !is_taken && !is_version {
             return self.not_created(error, shown).await;
         }
-        let is_ours = |live: &LiveState| match live {
+        let may_be_ours = |live: &LiveState| match live {
             LiveState::Present(live) => Ownership::of(live, &self.policy.manager).ours.is_some(),
-            LiveState::Absent | LiveState::Unreadable(_) => false,
+            LiveState::Absent => false,
+            LiveState::Unreadable(_) => true,
         };
-        if is_taken && is_ours(&fetch::get(self.cluster, self.target, self.resource).await) {
+        if is_taken && may_be_ours(&fetch::get(self.cluster, self.target, self.resource).await) {
             return self.not_created(error, shown).await;
         }
         self.create_or_join(&body, shown).await
     }
 
-    /// Applies without force, so that nothing is taken from somebody who created it in the meantime.
+    /// Applies without force, so that nothing is taken from others who created it in the meantime.
     async fn create_or_join(&self, body: &Value, shown: &ObjectDiff) -> Written {
         match self.apply(body, false).await {
             Ok((StatusCode::CREATED, _)) => Written::Created,
@@ -158,7 +161,7 @@ impl Writer<'_> {
                 Written::Moved(Box::new(now.shown_diff(self.target)))
             }
             None if !is_taken => self.lost(&error, None),
-            Some(_) if error.status().is_none() => self.lost(&error, None),
+            Some(_) if may_be_done(&error) => self.lost(&error, None),
             _ => self.failed(&error, None),
         }
     }

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use structured_merge::{ObjectKey, ObjectMeta as _};
 use tokio::time::Instant;
 
+use super::lost::{is_open, may_be_done, unknown_end};
 use crate::client::{Cluster, Retry, Warnings, WriteRequest};
 use crate::engine::backoff::Backoff;
 use crate::live::answer::unexpected;
@@ -114,15 +115,10 @@ pub async fn delete(
         LiveState::Present(now) if code == Some(409) && !is_version(&now, uid, resource_version) => {
             Ok(Deleted::Moved(Box::new(now)))
         }
-        LiveState::Present(_) if code.is_some() => Err(failed()),
-        LiveState::Present(_) | LiveState::Unreadable(_) => Err(unknown_end(failed(), "deleted")),
+        LiveState::Present(_) if may_be_done(&error) => Err(unknown_end(failed(), "deleted")),
+        LiveState::Unreadable(_) if is_open(&error) => Err(unknown_end(failed(), "deleted")),
+        LiveState::Present(_) | LiveState::Unreadable(_) => Err(failed()),
     }
-}
-
-/// The error of a change whose answer was lost: the server may have done it, or may still do it.
-pub(super) fn unknown_end(diagnostic: Diagnostic, done: &str) -> Diagnostic {
-    let message = format!("it is not known whether it was {done}: {}", diagnostic.message);
-    Diagnostic { message, ..diagnostic }.with_hint("see with `diff` what is left, and run again")
 }
 
 /// Waits until the object with this uid is gone, until the deadline, or until `stop` is ready. Returns the last state of the

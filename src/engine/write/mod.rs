@@ -8,6 +8,7 @@
 
 mod create;
 mod delete;
+mod lost;
 mod replace;
 
 use std::borrow::Cow;
@@ -23,8 +24,9 @@ use structured_merge::{
 };
 
 pub use create::{NotEstablished, wait_for_discovery, wait_until_established};
-use delete::unknown_end;
 pub use delete::{DEFAULT_DELETE_TIMEOUT, Deleted, Deletion, DeletionDeadline, delete, wait_until_gone};
+pub use lost::is_open;
+use lost::{may_be_done, unknown_end};
 pub use replace::{GRACE, Replacements};
 
 use crate::client::{Address, Change, Cluster, RequestError, Retry, Warnings, WriteRequest};
@@ -50,7 +52,7 @@ pub enum Written {
     /// Its fields were recorded as ours, and nothing else changed.
     Adopted,
     /// The server accepted the write, and left it as it was.
-    Unchanged,
+    WithoutEffect,
     /// It was deleted and recreated.
     Replaced,
     /// Somebody changed it after the difference was shown, so that it now differs in another way. It was left alone.
@@ -80,7 +82,7 @@ enum Ending {
     InPart(Diagnostic),
 }
 
-/// The warning about a write without an effect: the dry run had shown one.
+/// The warning about a write without an effect: the comparison had shown one.
 const WITHOUT_EFFECT: &str = "the server accepted the update and left the object as it was: something keeps the values of the cluster, such as an \
                               admission webhook that does not act in dry runs";
 
@@ -179,7 +181,7 @@ impl Writer<'_> {
             };
             let error = match self.write_over(live, prediction, left_behind).await {
                 Ok(Ending::WithoutEffect) if matches!(done, Written::Updated) => {
-                    return Ok(Written::Unchanged.noting(Some(WITHOUT_EFFECT.to_owned())));
+                    return Ok(Written::WithoutEffect.noting(Some(WITHOUT_EFFECT.to_owned())));
                 }
                 Ok(Ending::Written | Ending::WithoutEffect) => return Ok(done),
                 Ok(Ending::InPart(refused)) => return Err(Written::Failed(refused)),
@@ -198,7 +200,7 @@ impl Writer<'_> {
                 return Ok(done);
             }
             if is_open(&error) {
-                return if error.status().is_none() { lost() } else { failed() };
+                return if may_be_done(&error) { lost() } else { failed() };
             }
             if !now.diff.same_difference(&shown.diff) || !now.diff.conflicts.is_empty() {
                 return Err(Written::Moved(Box::new(now.shown_diff(self.target))));
@@ -218,7 +220,7 @@ impl Writer<'_> {
         let wanted = live.sent(self.target);
         let ManagedObject { object: live, owners: before } = &live.current;
         if self.policy.updates(before) {
-            return self.update_fields(live, wanted, after).await.map(|()| Ending::Written);
+            return self.update_fields(live, wanted, after).await;
         }
         let api_version = self.target.key.gvk.api_version();
         let claims = after.owners.our_fields();
@@ -265,14 +267,14 @@ impl Writer<'_> {
 
     /// Updates the fields that differ, as Helm 3 does: nothing else is sent, so that the owners of all other fields stay. It is locked to
     /// the version that was judged.
-    async fn update_fields(&self, live: &Value, wanted: &Value, after: &Prediction) -> Result<(), RequestError> {
+    async fn update_fields(&self, live: &Value, wanted: &Value, after: &Prediction) -> Result<Ending, RequestError> {
         let body = with_live_spelling(wanted, live, self.schema);
         let merged = merge(&body, live, self.schema);
         let removed = changes(live, &after.object, self.schema, self.target.status_is_apart());
         let removed = removed.into_iter().filter(|change| change.op == Op::Remove).map(|change| change.path);
         let removed = removed.collect::<FieldSet>().union(&after.in_the_way);
         let merged = without_fields(&merged, &removed, self.schema);
-        let Some(mut patch) = merge_patch(live, &merged) else { return Ok(()) };
+        let Some(mut patch) = merge_patch(live, &merged) else { return Ok(Ending::Written) };
         if let Some(patch) = patch.as_object_mut() {
             let metadata = patch.entry("metadata").or_insert_with(|| json!({}));
             metadata["uid"] = live.metadata("uid").cloned().unwrap_or_default();
@@ -280,7 +282,9 @@ impl Writer<'_> {
         }
         let patch = WriteRequest::merge_patch(self.path(), &self.policy.manager, &patch);
         let reply = self.send(patch.write(Retry::Safe)).await?;
-        Asked::key(&self.target.key).read(self.cluster, reply.body()).map(drop)
+        let after = Asked::key(&self.target.key).read(self.cluster, reply.body())?;
+        let is_unchanged = after.metadata("resourceVersion") == live.metadata("resourceVersion");
+        Ok(if is_unchanged { Ending::WithoutEffect } else { Ending::Written })
     }
 
     /// Applies once more, for what is gone. If others own it by now, they keep it, and the next comparison reports it. Returns the reason why
@@ -410,11 +414,4 @@ pub fn owners_patch(object: Address, manager: &str, owners: &Value, version: &Va
         {"op": "add", "path": "/metadata/managedFields", "value": owners},
     ]);
     WriteRequest::json_patch(object, manager, &operations)
-}
-
-/// Returns true if it is unknown whether the write was done: there was no valid answer, or the server or a proxy failed.
-pub fn is_open(error: &RequestError) -> bool {
-    error
-        .status()
-        .map_or(!error.is_whole_run() && !matches!(error, RequestError::Invalid { .. }), |status| status.code >= 500)
 }

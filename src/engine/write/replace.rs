@@ -148,9 +148,7 @@ impl Writer<'_> {
         }
         let put_back = self.put_back(former).await;
         let hint = match &put_back {
-            Err(_) => {
-                diagnostic.hint.or_else(|| Some("run again with the same manifests: it is created then".to_owned()))
-            }
+            Err(_) => diagnostic.hint.or_else(|| Some("run again with the same manifests to create it".to_owned())),
             Ok(_) => diagnostic.hint,
         };
         let fate = match put_back {

@@ -127,6 +127,8 @@ impl Size {
 /// The targets, and what the releases say of them.
 struct Bases<'a> {
     compared: &'a [ComparedTarget<'a>],
+    /// The identities of the targets.
+    identities: HashSet<(&'a str, &'a str, Option<&'a str>, &'a str)>,
     /// The objects that only the releases have.
     rest: Vec<Target>,
     /// Missing objects of a release that may have been deleted, or may be of others.
@@ -139,7 +141,14 @@ struct Bases<'a> {
 
 impl<'a> Bases<'a> {
     fn of(compared: &'a [ComparedTarget<'a>]) -> Self {
-        Self { compared, rest: Vec::new(), unsure: HashSet::new(), strangers: Vec::new(), failed: Vec::new() }
+        Self {
+            compared,
+            identities: compared.iter().map(|one| one.target.key.without_version()).collect(),
+            rest: Vec::new(),
+            unsure: HashSet::new(),
+            strangers: Vec::new(),
+            failed: Vec::new(),
+        }
     }
 
     /// Gives the targets for which a release may speak their objects in it.
@@ -156,8 +165,8 @@ impl<'a> Bases<'a> {
         if given.is_empty() {
             return;
         }
-        let compared: HashSet<_> = self.compared.iter().map(|one| one.target.key.without_version()).collect();
-        for other in base.into_rest().into_iter().filter(|other| !compared.contains(&other.key.without_version())) {
+        let others = base.into_rest().into_iter();
+        for other in others.filter(|other| !self.identities.contains(&other.key.without_version())) {
             let _ = other.base.set(BaseObject::Same);
             self.rest.push(other);
         }

@@ -76,8 +76,11 @@ fn who_wrote_a_map_as_a_whole_has_left_out_what_it_lacks() {
     ws.reconcile(["apply", "-f", "it.yaml"]).exits_with(0);
     let removal = json!([{"op": "remove", "path": "/spec/selector/tier"}]).to_string();
     ws.kubectl(["patch", "service/it", "--type=json", "-p", &removal]).exits_with(0);
-    for gate in ["cluster", "manual"] {
-        let diff = ws.reconcile(["diff", "-f", "it.yaml", "--fail-on", gate]).exits_with(1);
+    ws.write("old/it.yaml", SERVICE);
+    for (gate, base) in
+        [("cluster", &[][..]), ("manual", &[]), ("cluster", &["--base", "old"]), ("manual", &["--base", "old"])]
+    {
+        let diff = ws.reconcile([&["diff", "-f", "it.yaml", "--fail-on", gate], base].concat()).exits_with(1);
         let found = of(&diff, "Service", "it", "spec.selector.tier");
         assert_eq!(found, (json!("changedByOther"), json!("cluster")), "{diff}");
         assert!(diff.stdout.contains("+ spec.selector.tier: web  left out by kubectl-patch"), "{diff}");

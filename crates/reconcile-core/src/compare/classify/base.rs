@@ -121,7 +121,7 @@ impl<'a> BaseComparison<'a> {
         &self.object
     }
 
-    /// Returns true if the base has a value at a path, or a part of one. An empty map has no entry.
+    /// Returns true if the base has a value at a path, or a part of one. An empty map has no entry, unless it is replaced as a whole.
     pub fn has(&self, path: &FieldPath) -> bool {
         claim_strength(&self.fields, path, self.schema) == ClaimStrength::Own
     }

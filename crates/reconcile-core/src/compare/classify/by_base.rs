@@ -32,7 +32,9 @@ impl Classifier<'_> {
         }
         match side {
             Side::Manifest => (change.class, change.managers) = (Class::Pending, Vec::new()),
-            Side::Cluster if change.op == Op::Add => (change.class, change.managers) = (Class::Absent, Vec::new()),
+            Side::Cluster if change.op == Op::Add && change.class != Class::ChangedByOther => {
+                (change.class, change.managers) = (Class::Absent, Vec::new());
+            }
             Side::Cluster => {
                 (change.class, change.managers) = (Class::ChangedByOther, self.owners(&change.path));
             }

@@ -217,8 +217,8 @@ impl<'a> Classifier<'a> {
         }
     }
 
-    /// Returns true if an owner has written a map around a missing field that is replaced as a whole, since the object was created or
-    /// client-side apply applied it.
+    /// Returns true if an owner has written a map or a list around a missing field that is replaced as a whole. The manager that created
+    /// the object and client-side apply have not left it out: the manifest may have had no such field.
     fn has_left_out(&self, entry: &ManagedFieldsEntry, path: &FieldPath) -> bool {
         let elements = path.elements();
         let mut above = (1..elements.len()).filter_map(|length| elements.get(..length));

@@ -29,7 +29,7 @@ pub struct Needs {
     pub autoscalers: Vec<(Resource, BTreeSet<String>)>,
     /// The resources that `diff` lists to find unmanaged objects, and their namespaces (`--report-unmanaged`).
     pub unmanaged: (Vec<Resource>, BTreeSet<String>),
-    /// The permissions to read the manifests that the cluster keeps (`--from`).
+    /// The permissions to read the manifests that the cluster keeps (`--from`, `--base helm`).
     pub stored: BTreeSet<Permission>,
     /// The releases of Helm 4, of which `diff` asks the server what the next upgrade would refuse.
     pub upgraded: BTreeSet<ReleaseName>,
@@ -209,7 +209,7 @@ impl Needed {
     }
 
     /// Adds the permission for one object, unless it is there for all of them.
-    fn one(&mut self, resource: &Resource, namespace: Option<&str>, name: &str, verb: &str) {
+    fn named(&mut self, resource: &Resource, namespace: Option<&str>, name: &str, verb: &str) {
         let namespace = namespace.filter(|_| resource.namespaced);
         let all = permission((&resource.gvk.group, &resource.plural), namespace, verb);
         if !self.0.contains(&all) {
@@ -238,7 +238,7 @@ impl Needed {
         self.members(resources_of(targets), &named_by(targets).chain(namespace).collect(), purpose);
         let verbs: &[&str] = if purpose == Purpose::Apply { &["get", "patch"] } else { &["get"] };
         for verb in verbs {
-            self.one(parent, namespace, name, verb);
+            self.named(parent, namespace, name, verb);
         }
         if purpose == Purpose::Apply {
             self.on(parent, namespace, "create");

@@ -86,11 +86,11 @@ impl<'w> Writes<'w> {
         }
     }
 
-    /// Makes edits of the parts of patches.
+    /// Turns the parts of patches into edits.
     fn place_parts(&mut self, before: &[u8], document: &Value) {
         for (at, parts) in std::mem::take(&mut self.inner_parts) {
-            let edits = self.within.entry(at).or_default();
             for one in in_documents(text_at(document, at).as_bytes(), &parts) {
+                let edits = self.within.entry(at).or_default();
                 self.refused.extend(one.of.iter().filter_map(|index| add(edits, &one.placed, *index)));
             }
         }
@@ -99,7 +99,7 @@ impl<'w> Writes<'w> {
         }
     }
 
-    /// Makes edits of the file of the edits of its texts.
+    /// Turns the edits inside of texts into edits of the file.
     fn place_texts(&mut self, document: &Value) -> Result<(), Refused> {
         for (at, inner) in std::mem::take(&mut self.within) {
             let of: Vec<usize> = inner.iter().flat_map(|joint| joint.of.clone()).collect();

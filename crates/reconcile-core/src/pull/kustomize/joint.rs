@@ -22,7 +22,7 @@ impl Joint {
     }
 }
 
-/// Adds an edit; the error is its candidate, if another one sets the same place to another value.
+/// Adds an edit. Returns its candidate if another one sets the same place to another value, so that it cannot be added.
 pub(super) fn add(joint: &mut Vec<Joint>, placed: &Placed, index: usize) -> Option<usize> {
     let edit = &placed.edit;
     if let Some(same) = joint.iter_mut().find(|other| other.placed.edit == *edit) {

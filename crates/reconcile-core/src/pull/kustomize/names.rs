@@ -117,7 +117,7 @@ impl<'w> Names<'w> {
     /// Returns true if the object may go through a level: two kustomizations of one build may stand on the same base, each with a prefix of
     /// its own.
     pub fn may_pass(&self, level: &Level) -> bool {
-        self.sources.is_empty() || self.own().any(|own| level.may_have(own))
+        self.sources.is_empty() || level.may_have(self.key)
     }
 
     /// Returns true if a document may be what the object is built from.
@@ -151,12 +151,8 @@ impl<'w> Names<'w> {
     }
 
     fn is_built(&self, level: &Level, name: &str) -> bool {
-        self.own().any(|own| level.is_inner_name(own, name))
-    }
-
-    /// The name of the object, with and without a hash.
-    fn own(&self) -> impl Iterator<Item = &str> {
-        [Some(self.key.name.as_str()), stem(&self.key.name)].into_iter().flatten()
+        let own = [Some(self.key.name.as_str()), stem(&self.key.name)];
+        own.into_iter().flatten().any(|own| level.is_inner_name(own, name))
     }
 }
 

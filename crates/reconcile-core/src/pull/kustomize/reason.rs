@@ -28,13 +28,13 @@ pub(super) struct Reasons<'r> {
 impl Reasons<'_> {
     /// The reason for a change all of whose candidates were wrong.
     pub fn of(&self, tried: &Tried<'_>) -> String {
-        let reason = Self::is_open(tried).or_else(|| self.sets_others(tried)).or_else(|| self.has_no_room(tried));
-        let reason = reason.or_else(|| self.is_rendered(tried)).or_else(|| self.is_set_otherwise(tried));
-        let reason = reason.or_else(|| self.is_set_outside(tried)).or_else(|| self.may_be_set_by_others(tried));
-        reason.or_else(|| self.is_nowhere(tried)).unwrap_or_else(|| self.has_no_place())
+        let reason = Self::if_open(tried).or_else(|| self.if_it_sets_others(tried)).or_else(|| self.if_refused(tried));
+        let reason = reason.or_else(|| self.if_rendered(tried)).or_else(|| self.if_set_in_overlay(tried));
+        let reason = reason.or_else(|| self.if_set_outside(tried)).or_else(|| self.if_others_set_it(tried));
+        reason.or_else(|| self.if_nowhere(tried)).unwrap_or_else(|| self.otherwise())
     }
 
-    fn is_open(tried: &Tried<'_>) -> Option<String> {
+    fn if_open(tried: &Tried<'_>) -> Option<String> {
         tried.is_open.then(|| {
             format!(
                 "too many builds were needed to find out which of several changes is in the way of the others: pull fewer at once, as with \
@@ -44,7 +44,7 @@ impl Reasons<'_> {
         })
     }
 
-    fn sets_others(&self, tried: &Tried<'_>) -> Option<String> {
+    fn if_it_sets_others(&self, tried: &Tried<'_>) -> Option<String> {
         let (candidate, elsewhere) = tried.also.as_ref()?;
         let file = (self.name)(&candidate.file);
         let also = self.named(elsewhere, tried);
@@ -64,27 +64,27 @@ impl Reasons<'_> {
         Some(format!("{place} {also}, whose live value is another or was not accepted{remedy}"))
     }
 
-    fn has_no_room(&self, tried: &Tried<'_>) -> Option<String> {
+    fn if_refused(&self, tried: &Tried<'_>) -> Option<String> {
         let (candidate, refusal) = tried.refused.as_ref()?;
         let file = (self.name)(&candidate.file);
         Some(format!("it is set in {file}, and {refusal}{}", self.remedy_beside(candidate)))
     }
 
-    fn is_rendered(&self, tried: &Tried<'_>) -> Option<String> {
+    fn if_rendered(&self, tried: &Tried<'_>) -> Option<String> {
         let (file, template) = tried.places.rendered.as_ref()?;
         let file = (self.name)(file);
         let remedy = self.remedy(false).replacen(": ", ", or ", 1);
         Some(format!("{file} was rendered from {template}: change the template or its values{remedy}"))
     }
 
-    fn is_set_otherwise(&self, tried: &Tried<'_>) -> Option<String> {
+    fn if_set_in_overlay(&self, tried: &Tried<'_>) -> Option<String> {
         let own = tried.places.own.as_ref()?;
         let file = (self.name)(&own.file);
         let remedy = self.remedy_beside(own);
         Some(format!("the place in {file} that may set it does not set it as the live object has it{remedy}"))
     }
 
-    fn is_set_outside(&self, tried: &Tried<'_>) -> Option<String> {
+    fn if_set_outside(&self, tried: &Tried<'_>) -> Option<String> {
         let source = (self.name)(tried.places.outside.as_ref()?);
         let remedy = self.remedy(true);
         Some(if self.allowed.bases {
@@ -96,8 +96,9 @@ impl Reasons<'_> {
         })
     }
 
-    fn may_be_set_by_others(&self, tried: &Tried<'_>) -> Option<String> {
-        let mut levels = self.tree.levels.iter();
+    fn if_others_set_it(&self, tried: &Tried<'_>) -> Option<String> {
+        let may_pass = |level: &&Level| !tried.places.is_known || level.may_have(&tried.wanted.key);
+        let mut levels = self.tree.levels.iter().filter(may_pass);
         let (level, field) = levels.find_map(|level| Some((level, self.other(level, tried)?)))?;
         let is_overlay = self.tree.levels.first().is_some_and(|overlay| overlay.file == level.file);
         let remedy = if is_overlay && AFTER_PATCHES.contains(&field) { "" } else { self.remedy(false) };
@@ -105,7 +106,7 @@ impl Reasons<'_> {
         Some(format!("it may be set by `{field}` of {file}, which is not edited{remedy}"))
     }
 
-    fn is_nowhere(&self, tried: &Tried<'_>) -> Option<String> {
+    fn if_nowhere(&self, tried: &Tried<'_>) -> Option<String> {
         let source = (self.name)(tried.places.without.as_ref()?);
         let remedy = self.remedy(true);
         let object = object(tried);
@@ -121,7 +122,7 @@ impl Reasons<'_> {
         Some(format!("no file has it, and {why}{remedy}"))
     }
 
-    fn has_no_place(&self) -> String {
+    fn otherwise(&self) -> String {
         let overlay = self.tree.levels.first().map_or("", |level| level.file.as_str());
         let overlay = (self.name)(overlay);
         format!("no place that {overlay} or its files have sets it as the live object has it{}", self.remedy(false))

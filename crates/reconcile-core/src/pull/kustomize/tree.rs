@@ -3,9 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde_json::Value;
+use structured_merge::ObjectKey;
 
 use super::candidate::{Candidate, How, items};
 use crate::manifest::Files;
+use crate::object::generated::stem;
 
 /// The fields that name files and folders, those of an overlay's own parts before those of what it stands on.
 const FIELDS: [&str; 10] = [
@@ -24,6 +26,9 @@ const FIELDS: [&str; 10] = [
 const OTHERS: [&str; 5] = ["generators", "transformers", "validators", "crds", "openapi"];
 /// The most texts of one kustomization that are looked at as names of files.
 const MOST: usize = 10_000;
+
+/// The kinds whose names get no prefix and no suffix (kustomize `api/internal/builtins/PrefixTransformer.go`).
+const WITHOUT_AFFIXES: [&str; 3] = ["CustomResourceDefinition", "APIService", "Namespace"];
 
 /// One kustomization.
 #[derive(Clone, Debug)]
@@ -80,8 +85,12 @@ impl Level {
     }
 
     /// Returns true if an object of the build may come from the kustomization, or go through it.
-    pub(super) fn may_have(&self, name: &str) -> bool {
-        self.affixes.iter().any(|affix| affix.is_of(name))
+    pub(super) fn may_have(&self, key: &ObjectKey) -> bool {
+        let names = [Some(key.name.as_str()), stem(&key.name)];
+        let is_of = |affix: &Affix| names.into_iter().flatten().any(|name| affix.is_of(name));
+        WITHOUT_AFFIXES.contains(&key.gvk.kind.as_str())
+            || self.affixes.len() >= MOST_WAYS
+            || self.affixes.iter().any(is_of)
     }
 
     /// Returns true if an object of the build may have this name among the patches of the kustomization.

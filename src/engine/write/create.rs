@@ -116,8 +116,7 @@ impl Writer<'_> {
     /// Creates the object by an apply. What another run under our manager's name created in the meantime, it leaves as it is: an apply would
     /// replace that.
     async fn create_by_apply(&self, shown: &ObjectDiff) -> Written {
-        let body = self.target.desired.to_tree();
-        let error = match self.apply(&as_first_version(body.clone()), false).await {
+        let error = match self.apply(&as_first_version(self.target.desired.to_tree()), false).await {
             Ok((StatusCode::CREATED, _)) => return Written::Created,
             Ok((_, object)) => return self.joined(object),
             Err(error) => error,
@@ -136,12 +135,12 @@ impl Writer<'_> {
         if is_taken && may_be_ours(&fetch::get(self.cluster, self.target, self.resource).await) {
             return self.not_created(error, shown).await;
         }
-        self.create_or_join(&body, shown).await
+        self.create_or_join(shown).await
     }
 
     /// Applies without force, so that nothing is taken from others who created it in the meantime.
-    async fn create_or_join(&self, body: &Value, shown: &ObjectDiff) -> Written {
-        match self.apply(body, false).await {
+    async fn create_or_join(&self, shown: &ObjectDiff) -> Written {
+        match self.apply(&self.target.desired.to_tree(), false).await {
             Ok((StatusCode::CREATED, _)) => Written::Created,
             Ok((_, object)) => self.joined(object),
             Err(error) => self.not_created(error, shown).await,

@@ -8,7 +8,7 @@ use serde_json::Value;
 use structured_merge::{GroupKind, GroupVersionKind, ObjectKey};
 
 use super::candidate::items;
-use super::tree::{Level, Tree};
+use super::tree::{Level, Tree, own_names};
 use crate::manifest::yaml;
 use crate::object::generated::stem;
 
@@ -151,8 +151,7 @@ impl<'w> Names<'w> {
     }
 
     fn is_built(&self, level: &Level, name: &str) -> bool {
-        let own = [Some(self.key.name.as_str()), stem(&self.key.name)];
-        own.into_iter().flatten().any(|own| level.is_inner_name(own, name))
+        own_names(self.key).any(|own| level.is_inner_name(own, name))
     }
 }
 

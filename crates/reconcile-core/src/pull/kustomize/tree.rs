@@ -86,8 +86,7 @@ impl Level {
 
     /// Returns true if an object of the build may come from the kustomization, or go through it.
     pub(super) fn may_have(&self, key: &ObjectKey) -> bool {
-        let names = [Some(key.name.as_str()), stem(&key.name)];
-        let is_of = |affix: &Affix| names.into_iter().flatten().any(|name| affix.is_of(name));
+        let is_of = |affix: &Affix| own_names(key).any(|name| affix.is_of(name));
         WITHOUT_AFFIXES.contains(&key.gvk.kind.as_str())
             || self.affixes.len() >= MOST_WAYS
             || self.affixes.iter().any(is_of)
@@ -97,6 +96,11 @@ impl Level {
     pub(super) fn is_inner_name(&self, name: &str, inner: &str) -> bool {
         self.affixes.iter().any(|affix| affix.around(inner) == name)
     }
+}
+
+/// The name of an object, with and without a hash.
+pub(super) fn own_names(key: &ObjectKey) -> impl Iterator<Item = &str> {
+    [Some(key.name.as_str()), stem(&key.name)].into_iter().flatten()
 }
 
 /// A name in a kustomization that leads to something that is fetched.

@@ -99,6 +99,7 @@ mod changes;
 mod claimants;
 mod comparison;
 mod kinds;
+mod last_applied;
 mod merge;
 mod moved_items;
 mod object;
@@ -109,6 +110,7 @@ mod prove;
 mod schema;
 mod selection;
 mod subset;
+mod transfer;
 
 pub use changes::{Change, Op, changes};
 pub use claimants::{ClaimStrength, Claimants, claim_strength, claims_stored};
@@ -116,15 +118,14 @@ pub use kinds::{
     leave_out_bookkeeping, made_fields, owners_with_string_data, stored_at, with_equal_texts_in_data, with_node_ports,
     with_string_data, with_string_data_folded, written_at,
 };
+pub use last_applied::{LastApplied, fields_last_applied, owns_last_applied};
 pub use merge::merge;
 pub use object::{
     FieldPath, FieldSet, FieldsV1Error, GroupKind, GroupVersionKind, LAST_APPLIED, Lookup, MAX_LABEL, MAX_SUBDOMAIN,
     ManagedFieldsEntry, NotAPath, ObjectKey, ObjectMeta, Operation, PathElement, Quantity, SERVER_METADATA, Scalar,
     SharedTypes, TypeNames, is_dns_label, is_dns_subdomain, managed_fields, with_elements, without_system_fields,
 };
-pub use ownership::{
-    Applier, LastApplied, LostFields, ManagedObject, Ownership, fields_last_applied, owns_last_applied,
-};
+pub use ownership::{LostFields, ManagedObject, Ownership};
 pub use parts::{Unpaired, WithParts, with_parts_of};
 pub use predict::{BEFORE_FIRST_APPLY, as_sent, predict, predict_displacing, unrecorded, verbatim, with_live_spelling};
 pub use prove::{Proof, Unproven, prove};
@@ -137,3 +138,4 @@ pub use schema::{
 };
 pub use selection::{Selected, Selection};
 pub use subset::{prune, whole_value, with_fields_of, without_fields};
+pub use transfer::Applier;

@@ -9,11 +9,13 @@ use serde_json::{Map, Value};
 use crate::allocations::with_kept_allocations;
 use crate::comparison::compare;
 use crate::kinds::{with_node_ports, with_string_data, with_string_data_folded};
+use crate::last_applied::last_applied;
 use crate::merge::{Values, is_one_value, merge_to};
 use crate::object::{FieldSet, GroupVersionKind, ManagedFieldsEntry, ObjectMeta as _, Operation};
-use crate::ownership::{Applier, ManagedObject, Ownership, last_applied};
+use crate::ownership::{ManagedObject, Ownership};
 use crate::schema::{self, KindInfo, ListKind, TypeRef, item_element, items_by_element, semantically_equal};
 use crate::subset::prune_to;
+use crate::transfer::Applier;
 
 /// Name of the owner that the server adds, for all fields, to an object without `managedFields` when it is applied first.
 pub const BEFORE_FIRST_APPLY: &str = "before-first-apply";

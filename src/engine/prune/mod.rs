@@ -13,6 +13,7 @@ mod judged;
 mod limits;
 mod listed;
 mod parent;
+mod place;
 mod planned;
 mod record;
 mod search;
@@ -23,7 +24,8 @@ pub(crate) use definitions::parent_kinds;
 pub(crate) use judged::{AfterPass, Judged};
 pub(crate) use limits::Limits;
 pub(crate) use parent::{ParentChange, is_own_tooling};
-pub(crate) use planned::{Planned, Requested, places, reach};
+pub(crate) use place::places;
+pub(crate) use planned::{Planned, Requested, reach};
 pub(crate) use search::searchable;
 
 /// An error that ends a run with an apply set before anything is compared or written.

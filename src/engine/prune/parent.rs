@@ -1,72 +1,24 @@
-//! The parent of the set: finds, reads and writes it.
+//! The parent of the set: reads and writes it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use apply_set::{
-    ApplySet, ID, Inventory, ParentAnnotations, ParentError, ParentErrorCause, ParentReference, ParentState, TOOLING,
-    Tooling, part_of,
+    ApplySet, ID, Inventory, ParentAnnotations, ParentError, ParentErrorCause, ParentState, TOOLING, Tooling,
 };
-use futures::StreamExt as _;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde_json::{Value, json};
-use structured_merge::ObjectKey;
 
 use super::ApplySetError;
 use super::definitions::{IS_PARENT_TYPE, is_parent_type};
-use crate::client::{Cluster, IN_FLIGHT, Retry, Warnings, WriteRequest};
+use crate::client::{Cluster, Retry, Warnings, WriteRequest};
 use crate::live::answer::Asked;
-use crate::live::discovery::Server;
 use crate::live::fetch::find;
 use reconcile_core::compare::missing_namespace;
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::live::discreet::shown_warning;
-use reconcile_core::live::{Discovery, LiveState, Resolution, Resource};
+use reconcile_core::live::{LiveState, Resource};
 use reconcile_core::request::StatusError;
-use reconcile_core::text::{is_word, listed};
-
-/// Finds the resource of the parent.
-pub(super) fn resource_of_parent<'d>(
-    reference: &ParentReference,
-    discovery: &'d Discovery,
-) -> Result<&'d Resource, ApplySetError> {
-    let served = discovery.resources().filter(|resource| !resource.pending);
-    let has_alias = |resource: &Resource, name: &str| discovery.has_alias(&resource.gvk, name);
-    pick(reference, served, has_alias).map_err(|message| {
-        let hint = "a parent is a Secret, a ConfigMap, or a custom resource of a kind that allows it";
-        ApplySetError::refused(format!("`--applyset`: {message}"), hint)
-    })
-}
-
-/// Picks the parent's resource from those that the server has; the core group comes first. `has_alias` says if a resource has a short name. The
-/// error says what is wrong.
-fn pick<'r>(
-    reference: &ParentReference,
-    served: impl Iterator<Item = &'r Resource>,
-    has_alias: impl Fn(&Resource, &str) -> bool,
-) -> Result<&'r Resource, String> {
-    let (name, group) = match &reference.resource {
-        None => ("secrets", Some("")),
-        Some((name, group)) => (name.as_str(), group.as_deref()),
-    };
-    let is_called = |resource: &&Resource| {
-        resource.plural == name || resource.gvk.kind.eq_ignore_ascii_case(name) || has_alias(resource, name)
-    };
-    let mut found: Vec<&Resource> =
-        served.filter(is_called).filter(|resource| group.is_none_or(|group| resource.gvk.group == group)).collect();
-    found.sort_by(|a, b| {
-        let version = |resource: &Resource| std::cmp::Reverse(resource.gvk.version_priority());
-        (&a.gvk.group, version(a)).cmp(&(&b.gvk.group, version(b)))
-    });
-    let written = group.filter(|group| !group.is_empty()).map_or(name.to_owned(), |group| format!("{name}.{group}"));
-    let Some(first) = found.first() else { return Err(format!("the server has no resource `{written}`")) };
-    let other = found.iter().find(|other| other.gvk.group != first.gvk.group);
-    match other {
-        Some(other) if !first.gvk.group.is_empty() => {
-            Err(format!("`{name}` can be `{name}.{}` or `{name}.{}`", first.gvk.group, other.gvk.group))
-        }
-        _ => Ok(first),
-    }
-}
+use reconcile_core::text::is_word;
 
 /// The change that makes the parent list the kinds and namespaces of the members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,52 +29,6 @@ pub(crate) enum ParentChange {
     Create,
     /// Its list has to be changed.
     Update,
-}
-
-/// Most namespaces in which a parent is looked for.
-const PLACES: usize = 1_000;
-
-/// Most of them that are named.
-const PLACES_SHOWN: usize = 5;
-
-/// Most objects of a namespace that are looked at to see if they are members.
-const LOOKED_AT: usize = 100;
-
-/// The namespaces of the objects of the manifests, with some of the objects; none if `--namespace` names one.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Places(BTreeMap<String, Vec<ObjectKey>>);
-
-impl Places {
-    /// The namespace in which all objects are that have one: a new parent of their set is made there.
-    pub fn only(&self) -> Option<&str> {
-        self.0.keys().next().filter(|_| self.0.len() == 1).map(String::as_str)
-    }
-}
-
-impl FromIterator<ObjectKey> for Places {
-    fn from_iter<I: IntoIterator<Item = ObjectKey>>(keys: I) -> Self {
-        let mut places: BTreeMap<String, Vec<ObjectKey>> = BTreeMap::new();
-        for key in keys {
-            let Some(namespace) = key.namespace.clone() else { continue };
-            let some = places.entry(namespace).or_default();
-            if some.len() < LOOKED_AT {
-                some.push(key);
-            }
-        }
-        Self(places)
-    }
-}
-
-/// Returns true if one of these objects is a member of the set.
-async fn has_member(cluster: &Cluster, discovery: &Discovery, set: &ApplySet, keys: &[ObjectKey]) -> bool {
-    let reads = keys.iter().map(async |key| match discovery.resolve(&key.gvk) {
-        Resolution::Known(resource) if !resource.pending => match find(cluster, resource, key).await {
-            LiveState::Present(live) => part_of(&live) == Some(set.id.as_str()),
-            LiveState::Absent | LiveState::Unreadable(_) => false,
-        },
-        _ => false,
-    });
-    futures::stream::iter(reads).buffered(IN_FLIGHT).any(std::future::ready).await
 }
 
 /// The parent of the set of this run.
@@ -139,86 +45,10 @@ pub(super) struct Parent {
 }
 
 impl Parent {
-    /// Finds the parent, and checks that we may change the set. If its kind has namespaces, the parent is in that of `--namespace`, or in
-    /// the only one of the manifests; an existing one in the namespace of the context goes on to be used, and so does one in exactly one of
-    /// the namespaces of the manifests, where it was made when all of them were there.
-    pub async fn find(
-        reference: &ParentReference,
-        adopt: &BTreeSet<String>,
-        Server { cluster, discovery, namespaces }: &Server,
-        places: &Places,
-    ) -> Result<Self, ApplySetError> {
-        let only = places.only();
-        let resource = resource_of_parent(reference, discovery)?;
-        let of = |namespace: Option<&str>| {
-            let namespace = namespace.filter(|_| resource.namespaced).map(ToOwned::to_owned);
-            let set = ApplySet::of(ObjectKey { gvk: resource.gvk.clone(), namespace, name: reference.name.clone() });
-            Self {
-                set,
-                resource: resource.clone(),
-                adopt: adopt.clone(),
-                state: None,
-                remark: None,
-                warnings: Vec::new(),
-            }
-        };
-        let usual = of(Some(&namespaces.default));
-        let own = of(only.or(Some(&namespaces.default)));
-        let state = state(cluster, &own.set, resource, adopt).await;
-        let may_be_elsewhere = match &state {
-            Ok(state) => state.is_none(),
-            Err(ApplySetError::Refused(_)) => true,
-            Err(ApplySetError::Unreadable(diagnostic)) => diagnostic.code == Code::Forbidden,
-        };
-        if own.set != usual.set
-            && may_be_elsewhere
-            && let Some(found) = existing(cluster, &usual.set, resource, adopt).await?
-        {
-            let parent = &usual.set.parent;
-            let place = own.set.parent.namespace.unwrap_or_default();
-            let remark = format!(
-                "the parent of the apply set is {parent}, in the namespace of the context, and all objects are in namespace `{place}`: \
-                 other manifests that name this set without `-n` share it"
-            );
-            return Ok(Self { state: Some(found), remark: Some(remark), ..usual });
-        }
-        if only.is_none() && may_be_elsewhere && resource.namespaced {
-            let elsewhere = places.0.iter().filter(|(place, _)| **place != namespaces.default).take(PLACES);
-            let elsewhere = elsewhere.map(|(place, keys)| (of(Some(place)), keys.as_slice()));
-            let mut found = Self::existing_of(cluster, elsewhere).await?;
-            // Another set may have the same name there: one of the objects has to be a member.
-            if let [(parent, keys)] = found.as_slice()
-                && has_member(cluster, discovery, &parent.set, keys).await
-                && let Some((parent, _)) = found.pop()
-            {
-                let remark = format!(
-                    "the parent of the apply set is {}, and objects are in other namespaces, too: other manifests that name this set \
-                     there share it",
-                    parent.set.parent
-                );
-                return Ok(Self { remark: Some(remark), ..parent });
-            }
-            let remark = others_of_this_name(found.iter().map(|(parent, _)| &parent.set.parent));
-            return Ok(Self { state: state?, remark, ..own });
-        }
-        Ok(Self { state: state?, ..own })
-    }
-
-    /// Those of these parents that exist, each with its objects.
-    async fn existing_of<'k>(
-        cluster: &Cluster,
-        parents: impl Iterator<Item = (Self, &'k [ObjectKey])>,
-    ) -> Result<Vec<(Self, &'k [ObjectKey])>, ApplySetError> {
-        let reads = parents.map(async |(parent, keys)| {
-            let state = existing(cluster, &parent.set, &parent.resource, &parent.adopt).await?;
-            Ok(state.map(|state| (Self { state: Some(state), ..parent }, keys)))
-        });
-        let mut reads = futures::stream::iter(reads).buffered(IN_FLIGHT);
-        let mut found = Vec::new();
-        while let Some(read) = reads.next().await {
-            found.extend(read?);
-        }
-        Ok(found)
+    /// The parent of a set, before it is read.
+    pub fn unread(set: ApplySet, resource: &Resource, adopt: &BTreeSet<String>) -> Self {
+        let resource = resource.clone();
+        Self { set, resource, adopt: adopt.clone(), state: None, remark: None, warnings: Vec::new() }
     }
 
     /// The change that makes it list these members.
@@ -276,23 +106,6 @@ impl Parent {
     }
 }
 
-/// A warning about the parents of other sets with the name of a new one: it may be the same set, whose objects all have other names now.
-fn others_of_this_name<'p>(parents: impl Iterator<Item = &'p ObjectKey>) -> Option<String> {
-    let places: Vec<&str> = parents.filter_map(|parent| parent.namespace.as_deref()).collect();
-    match places.as_slice() {
-        [] => None,
-        [only] => Some(format!(
-            "another apply set with this name has its parent in namespace `{only}`, and its members stay: to go on with it, use a context \
-             whose namespace is `{only}`"
-        )),
-        several => Some(format!(
-            "other apply sets with this name have their parents in namespaces {}, and their members stay: to go on with one of them, use a \
-             context with its namespace",
-            listed(several.iter().copied(), PLACES_SHOWN)
-        )),
-    }
-}
-
 /// Reads the parent; `None` if it does not exist.
 async fn read(
     cluster: &Cluster,
@@ -308,7 +121,7 @@ async fn read(
 }
 
 /// Reads the parent; `None` if it does not exist and can be created.
-async fn state(
+pub(super) async fn state(
     cluster: &Cluster,
     set: &ApplySet,
     resource: &Resource,
@@ -345,16 +158,12 @@ async fn state(
 }
 
 /// Reads a parent that may exist; `None` if there is none, or if the user may not see it.
-async fn existing(
-    cluster: &Cluster,
-    set: &ApplySet,
-    resource: &Resource,
-    adopt: &BTreeSet<String>,
-) -> Result<Option<ParentState>, ApplySetError> {
+pub(super) async fn existing(cluster: &Cluster, parent: Parent) -> Result<Option<Parent>, ApplySetError> {
+    let Parent { set, resource, adopt, .. } = &parent;
     match read(cluster, set, resource, adopt).await {
-        Ok(Some(Err(ParentError { cause: ParentErrorCause::NotAParent(_), .. }))) => Ok(None),
+        Ok(Some(Err(ParentError { cause: ParentErrorCause::NotAParent(_), .. })) | None) => Ok(None),
         Ok(Some(Err(error))) => Err(ApplySetError::Refused(vec![unusable(&error, set, Code::Invalid)])),
-        Ok(found) => Ok(found.and_then(Result::ok)),
+        Ok(Some(Ok(state))) => Ok(Some(Parent { state: Some(state), ..parent })),
         Err(diagnostic) if diagnostic.code == Code::Forbidden => Ok(None),
         Err(diagnostic) => Err(unreadable(set, &diagnostic)),
     }
@@ -454,7 +263,7 @@ async fn record(
 #[cfg(test)]
 mod tests {
     use apply_set::Missing;
-    use structured_merge::GroupVersionKind;
+    use structured_merge::{GroupVersionKind, ObjectKey};
 
     use super::*;
 
@@ -471,36 +280,5 @@ mod tests {
         {
             assert!(hint(cause).contains(&set.id));
         }
-    }
-    fn resource(api_version: &str, kind: &str, plural: &str) -> Resource {
-        let gvk = GroupVersionKind::new(api_version, kind);
-        let plural = plural.to_owned();
-        Resource { gvk, plural, namespaced: true, verbs: [].into(), status: false, pending: false }
-    }
-
-    #[test]
-    fn a_name_alone_is_a_secret_and_a_type_comes_before_a_slash() {
-        let served = [
-            resource("v1", "ConfigMap", "configmaps"),
-            resource("v1", "Secret", "secrets"),
-            resource("one.example.com/v1", "Set", "sets"),
-            resource("one.example.com/v1beta1", "Set", "sets"),
-            resource("two.example.com/v1", "Set", "sets"),
-            resource("two.example.com/v1", "Secret", "secrets"),
-        ];
-        let pick = |text: &str| {
-            let reference = ParentReference::parse(text).unwrap();
-            let has_alias = |resource: &Resource, name: &str| resource.gvk.kind == "ConfigMap" && name == "cm";
-            pick(&reference, served.iter(), has_alias).map(|found| (found.gvk.api_version(), reference.name.clone()))
-        };
-        let found = |api_version: &str, name: &str| Ok((api_version.to_owned(), name.to_owned()));
-        assert_eq!(pick("web"), found("v1", "web"));
-        assert_eq!(pick("secret/web"), found("v1", "web"));
-        assert_eq!(pick("configmaps/web"), found("v1", "web"));
-        assert_eq!(pick("cm/web"), found("v1", "web"));
-        assert_eq!(pick("secrets.two.example.com/web"), found("two.example.com/v1", "web"));
-        assert_eq!(pick("sets.one.example.com/web"), found("one.example.com/v1", "web"));
-        assert!(pick("sets/web").unwrap_err().contains("sets.two.example.com"));
-        assert!(pick("things.x/web").unwrap_err().contains("things.x"));
     }
 }

@@ -1,6 +1,5 @@
 //! The first state: the parent is read, and the search for members is planned.
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use apply_set::{ApplySet, Inventory, ListedKinds, Member, PART_OF, ParentReference, ParentState};
@@ -10,7 +9,8 @@ use super::ApplySetError;
 use super::definitions::defined_kinds;
 use super::judged::Notes;
 use super::limits::Limits;
-use super::parent::{Parent, Places, resource_of_parent};
+use super::parent::Parent;
+use super::place::{Places, find_parent, places, resource_of_parent};
 use super::search::{Coverage, ListedMember, MemberSearch, Scope, Unreadable, Unsearched, find, searchable};
 use crate::client::Cluster;
 use crate::live::discovery::{Server, served};
@@ -89,7 +89,7 @@ impl Planned {
         let Server { discovery, namespaces, .. } = server;
         let places = places(desired, server);
         let only = places.only().map(ToOwned::to_owned);
-        let mut parent = Parent::find(reference, adopt, server, &places).await?;
+        let mut parent = find_parent(reference, adopt, server, &places).await?;
         // Manifests in a namespace that is not expected are refused themselves, each at its line.
         if parent.set.parent.namespace != only
             && let Some(refusal) = limits.refused_parent(&parent.set.parent)
@@ -350,18 +350,6 @@ fn refuse_labelled(manifests: &[Manifest], set: &ApplySet, default_namespace: &s
     if diagnostics.is_empty() { Ok(()) } else { Err(diagnostics) }
 }
 
-/// The namespaces of the objects of the manifests; none if `--namespace` names one.
-pub(crate) fn places(desired: &DesiredSet, Server { discovery, namespaces, .. }: &Server) -> Places {
-    if namespaces.required.is_some() {
-        return Places::default();
-    }
-    let mut known = Cow::Borrowed(discovery);
-    for manifest in desired.manifests.iter().filter(|manifest| manifest.gvk().is_crd()) {
-        known.to_mut().expect(manifest.object());
-    }
-    desired.manifests.iter().map(|manifest| key_of(manifest, &known, namespaces)).collect()
-}
-
 /// Reads what pruning would read, from which `access` derives the permissions for it: the parent's resource, and the kinds and namespaces
 /// that the parent lists. If the parent cannot be read, its list is unknown, and
 /// the diagnostic says why.
@@ -375,7 +363,7 @@ pub(crate) async fn reach(
     let namespace = parent.namespaced.then(|| places.only().unwrap_or(&namespaces.default).to_owned());
     let name = reference.name.clone();
     let mut pruned = Pruned { parent, namespace, name, resources: Vec::new(), namespaces: BTreeSet::new() };
-    match Parent::find(reference, &BTreeSet::new(), server, places).await {
+    match find_parent(reference, &BTreeSet::new(), server, places).await {
         Ok(Parent { state, set, .. }) => {
             pruned.namespace = set.parent.namespace;
             if let Some(state) = state {

@@ -1,4 +1,4 @@
-//! Creates one object, and waits until the kind of a new CustomResourceDefinition is served.
+//! Creates one object.
 //!
 //! ```text
 //! plain:     apply of a first version ─201─▶ created
@@ -9,39 +9,31 @@
 //! ```
 
 use std::collections::BTreeSet;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use http::StatusCode;
-use jiff::Timestamp;
 use reconcile_core::compare::{
     Class, CompareContext, Decision, FieldChange, LiveObject, ObjectDiff, Policy, ROUNDS, WriteAs,
 };
 use reconcile_core::diagnostic::{Code, Diagnostic};
-use reconcile_core::live::{Discovery, LiveState, Resolution, Target};
-use reconcile_core::text::{coded, one_line};
+use reconcile_core::live::LiveState;
+use reconcile_core::text::coded;
 use serde_json::Value;
-use structured_merge::{FieldSet, GroupVersionKind, ManagedFieldsEntry, ObjectMeta as _, Operation, Ownership};
+use structured_merge::{FieldSet, ManagedFieldsEntry, ObjectMeta as _, Operation, Ownership};
 
 use super::lost::{is_open, may_be_done};
 use super::{Writer, Written};
-use crate::client::{Cluster, RequestError, Retry};
+use crate::client::{RequestError, Retry};
 use crate::engine::backoff::Backoff;
 use crate::live::answer::Asked;
-use crate::live::{discover, fetch};
+use crate::live::fetch;
 
 /// The number of fields of others that a warning names.
 const NAMED: usize = 5;
-/// Most characters of a reason of the server.
-const MESSAGE: usize = 200;
 /// The first wait before a creation is repeated whose answer was lost.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 /// The wait after which it is not repeated any more.
 const LAST_PAUSE: Duration = Duration::from_secs(4);
-/// The pause between two reads of a CustomResourceDefinition; the server takes about as long to publish one.
-const INTERVAL: Duration = Duration::from_millis(100);
-/// The time after which a wait for a new kind gives up.
-const NEW_KIND: Duration = Duration::from_secs(30);
-
 /// The outcome of a creation that must not write to an existing object.
 pub(super) enum Creation {
     /// The object was created; with a warning, if there is one.
@@ -334,54 +326,4 @@ fn as_first_version(mut object: Value) -> Value {
         metadata.entry("resourceVersion").or_insert_with(|| "1".into());
     }
     object
-}
-
-/// The reason why the kind of a written CustomResourceDefinition is not served.
-pub enum NotEstablished {
-    /// The definition waits for somebody else, as one with a placeholder for a CA bundle does. The server says why.
-    Held(String),
-    /// The definition is of no use.
-    Failed(Diagnostic),
-}
-
-/// Waits until the server has accepted a CustomResourceDefinition (`apiextensions.k8s.io/v1`, conditions
-/// `NamesAccepted` and `Established`). A run that is stopped waits no longer.
-pub async fn wait_until_established(cluster: &Cluster, crd: &Target) -> Result<(), NotEstablished> {
-    let Ok(resource) = &crd.resource else { return Ok(()) };
-    let begun = Instant::now();
-    while begun.elapsed() < NEW_KIND {
-        match fetch::get(cluster, crd, resource).await {
-            LiveState::Present(object) if object.has_condition("Established", "True") => return Ok(()),
-            LiveState::Present(object) if object.has_condition("NamesAccepted", "False") => {
-                let message = format!("the names that {} defines are taken", crd.key);
-                return Err(NotEstablished::Failed(Diagnostic::new(Code::NamesNotAccepted, message)));
-            }
-            LiveState::Present(object) => {
-                let readiness = kstatus::readiness(&crd.key.gvk, &object, Timestamp::now());
-                if readiness.is_final_failure() {
-                    return Err(NotEstablished::Held(one_line(&readiness.message, MESSAGE)));
-                }
-            }
-            LiveState::Unreadable(diagnostic) if diagnostic.code == Code::Interrupted => return Ok(()),
-            LiveState::Unreadable(diagnostic) => return Err(NotEstablished::Failed(diagnostic)),
-            LiveState::Absent => {}
-        }
-        cluster.pause(INTERVAL).await;
-    }
-    let message = format!("{} was not established within {} seconds", crd.key, NEW_KIND.as_secs());
-    Err(NotEstablished::Failed(Diagnostic::new(Code::Timeout, message)))
-}
-
-/// Reads discovery until it has these kinds, because it follows `Established` with a delay. Kinds that are still missing after 30
-/// seconds stay missing.
-pub async fn wait_for_discovery(cluster: &Cluster, awaited: &[GroupVersionKind]) -> Result<Discovery, RequestError> {
-    let begun = Instant::now();
-    loop {
-        let discovery = discover(cluster).await?;
-        let are_served = awaited.iter().all(|gvk| matches!(discovery.resolve(gvk), Resolution::Known(_)));
-        if are_served || begun.elapsed() >= NEW_KIND {
-            return Ok(discovery);
-        }
-        cluster.pause(INTERVAL).await;
-    }
 }

@@ -15,7 +15,6 @@ mod classify;
 mod decision;
 mod diff;
 mod effect;
-mod ignored_values;
 mod immutable_fields;
 pub(crate) mod known_defaults;
 mod live_object;

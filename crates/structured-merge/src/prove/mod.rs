@@ -15,8 +15,9 @@ use serde_json::Value;
 
 use crate::kinds::{keeps_node_ports, with_string_data};
 use crate::object::{FieldPath, FieldSet, GroupVersionKind, LAST_APPLIED, ManagedFieldsEntry, Operation};
-use crate::ownership::{Applier, ManagedObject, Ownership};
+use crate::ownership::{ManagedObject, Ownership};
 use crate::schema::{self, KindInfo, TypeRef};
+use crate::transfer::Applier;
 pub use walk::Unproven;
 use walk::Walk;
 

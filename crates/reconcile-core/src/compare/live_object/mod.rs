@@ -12,26 +12,28 @@
 //! compares or writes the object uses its result: the proof, the dry run, the local prediction, the display, and the write, also
 //! after a 409.
 
+mod hidden;
+mod ignored_values;
+
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 use structured_merge::{
-    Applier as _, ClaimStrength, Claimants, FieldPath, FieldSet, LAST_APPLIED, ManagedObject, Op, Ownership,
-    PathElement, TypeRef, changes, field_set, fields_of, item_element, leave_out_bookkeeping, with_equal_texts_in_data,
-    with_fields_of, without_fields,
+    Applier as _, FieldPath, FieldSet, LAST_APPLIED, ManagedObject, Op, Ownership, PathElement, TypeRef, field_set,
+    fields_of, item_element, with_equal_texts_in_data, with_fields_of, without_fields,
 };
 
-use super::additions::to_remove;
-use super::classify::only::left_fields;
-use super::decision::membership::{Membership, UnnamedSet, unnamed_set};
-use super::diff::{FieldChange, IgnoredFields};
-use super::ignored_values::IgnoredValues;
-use super::policy::{Ignored, Policy};
-use super::prediction::CompareContext;
-use super::secrecy::Secrecy;
+use crate::compare::additions::to_remove;
+use crate::compare::classify::only::left_fields;
+use crate::compare::decision::membership::{Membership, UnnamedSet, unnamed_set};
+use crate::compare::diff::FieldChange;
+use crate::compare::policy::{Ignored, Policy};
+use crate::compare::prediction::CompareContext;
+use crate::compare::secrecy::Secrecy;
 use crate::live::Target;
-use crate::rules::{BUILT_IN, Coverage, CoveredObject, IGNORE_ANNOTATION, RuleRef};
+use crate::rules::{Coverage, CoveredObject, RuleRef};
+use ignored_values::IgnoredValues;
 
 /// A live object, and the values that are computed once each time it is read.
 #[derive(Clone, Debug)]
@@ -39,7 +41,7 @@ pub struct LiveObject {
     /// The object and its owners.
     pub current: ManagedObject,
     /// The object that an apply sends over it; `None` if it is the manifest itself.
-    pub(super) sent: Option<Value>,
+    pub(in crate::compare) sent: Option<Value>,
     /// The claims on the fields that others added, and that the apply takes out.
     pub removed: FieldSet,
     /// The fields that rules ignore, each with everything below it.
@@ -50,7 +52,7 @@ pub struct LiveObject {
     /// Those of them that their owners keep, because the rules hold for these owners only: to take them is a conflict.
     pub kept_by_owners: FieldSet,
     /// The rule that ignores each of these fields.
-    rules: BTreeMap<FieldPath, RuleRef>,
+    pub(in crate::compare) rules: BTreeMap<FieldPath, RuleRef>,
     /// All rules that cover a field of the object.
     pub covering: BTreeSet<RuleRef>,
     /// The apply set that the object does not leave, if its manifest does not name it.
@@ -160,7 +162,11 @@ impl LiveObject {
     }
 
     /// The object to send without nulls at these fields, as a null in an apply keeps what is there; `None` if it has none there.
-    pub(super) fn sent_without_nulls_at(&self, fields: &FieldSet, context: CompareContext<'_>) -> Option<Value> {
+    pub(in crate::compare) fn sent_without_nulls_at(
+        &self,
+        fields: &FieldSet,
+        context: CompareContext<'_>,
+    ) -> Option<Value> {
         let object = self.sent(context.target);
         let nulls: FieldSet =
             fields.paths().into_iter().filter(|path| path.value_in(object).is_some_and(Value::is_null)).collect();
@@ -171,91 +177,14 @@ impl LiveObject {
     pub fn ignores(&self, path: &FieldPath) -> bool {
         self.ignored.contains_at_or_above(path)
     }
-
-    /// The differences that an apply would resolve if there were no rules, by rule.
-    pub fn hidden(&self, context: CompareContext<'_>) -> Vec<IgnoredFields> {
-        if self.rules.is_empty() {
-            return Vec::new();
-        }
-        let CompareContext { target, schema, policy, .. } = context;
-        let live = &self.current;
-        let manifest = target.desired.object();
-        let without_rules = context.predict(manifest, live).object;
-        let mut differences = changes(&live.object, &without_rules, schema, target.status_is_apart());
-        leave_out_bookkeeping(&mut differences, &target.key.gvk, manifest, schema);
-        let copy = last_applied_copy();
-        let mut hidden: BTreeMap<RuleRef, BTreeSet<FieldPath>> = BTreeMap::new();
-        for path in differences.into_iter().map(|change| change.path).filter(|path| *path != copy) {
-            if let Some(rule) = self.rule_of(&path) {
-                if rule == RuleRef::Left {
-                    continue;
-                }
-                hidden.entry(rule).or_default().insert(path);
-                continue;
-            }
-            let below = self.rules.range(&path..).take_while(|(ignored, _)| path.is_prefix_of(ignored));
-            let below = below.filter(|(_, rule)| **rule != RuleRef::Left);
-            for (ignored, rule) in below {
-                hidden.entry(*rule).or_default().insert(ignored.clone());
-            }
-        }
-        let entries: Vec<_> = live.owners.entries().cloned().collect();
-        let claimants = Claimants::of(&entries);
-        let managers = |path: &FieldPath| managers_of(&claimants, path, schema);
-        hidden.into_iter().map(|(rule, paths)| named(rule, paths, policy, managers)).collect()
-    }
-
-    /// The rule that ignores everything at a path.
-    fn rule_of(&self, path: &FieldPath) -> Option<RuleRef> {
-        let elements = path.elements();
-        let above = |depth: usize| self.rules.get(&FieldPath::from(elements.get(..depth)?.to_vec()));
-        (1..=elements.len()).find_map(above).copied()
-    }
 }
 
 /// The rules that cover a field of an object that does not exist. It is created as the manifest has it, ignored fields included.
-pub(super) fn covering_new(context: CompareContext<'_>) -> BTreeSet<RuleRef> {
+pub(in crate::compare) fn covering_new(context: CompareContext<'_>) -> BTreeSet<RuleRef> {
     coverage(context, None).fields.values().map(|covered| covered.rule).collect()
 }
 
-/// The managers that own a field, each once.
-fn managers_of(claimants: &Claimants<'_>, path: &FieldPath, schema: TypeRef<'_>) -> Vec<String> {
-    let (strength, owners) = claimants.best(path, schema);
-    let mut managers: Vec<String> = Vec::new();
-    for owner in owners.into_iter().filter(|_| strength == ClaimStrength::Own) {
-        if !managers.contains(&owner.manager) {
-            managers.push(owner.manager.clone());
-        }
-    }
-    managers
-}
-
-fn named(
-    rule: RuleRef,
-    paths: BTreeSet<FieldPath>,
-    policy: &Policy,
-    managers: impl Fn(&FieldPath) -> Vec<String>,
-) -> IgnoredFields {
-    let (name, reason) = match rule {
-        RuleRef::Configured(index) => {
-            let rule = policy.ignore.rules.get(index);
-            (rule.map(|rule| rule.location.to_string()), rule.and_then(|rule| rule.reason.clone()))
-        }
-        RuleRef::Annotation => (Some(format!("annotation `{IGNORE_ANNOTATION}`")), None),
-        RuleRef::Autoscaler(index) => {
-            (policy.autoscalers.all.get(index).map(|autoscaler| autoscaler.name.clone()), None)
-        }
-        RuleRef::BuiltIn(index) => (Some("built in".to_owned()), BUILT_IN.get(index).map(|rule| rule.name.to_owned())),
-        RuleRef::Left => (None, None),
-    };
-    let is_built_in = !rule.is_of_user();
-    let owned =
-        paths.iter().map(|path| (path.to_string(), managers(path))).filter(|(_, managers)| !managers.is_empty());
-    let managers = owned.collect();
-    IgnoredFields { rule: name.unwrap_or_default(), reason, is_built_in, paths: paths.into_iter().collect(), managers }
-}
-
-fn last_applied_copy() -> FieldPath {
+pub(in crate::compare) fn last_applied_copy() -> FieldPath {
     FieldPath::of(&["metadata", "annotations", LAST_APPLIED])
 }
 
@@ -356,6 +285,7 @@ mod tests {
 
     use super::*;
     use crate::compare::FIELD_MANAGER;
+    use crate::compare::diff::IgnoredFields;
     use crate::diagnostic::Location;
     use crate::live::Resource;
     use crate::manifest::Input;

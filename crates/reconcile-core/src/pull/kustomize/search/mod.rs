@@ -1,20 +1,22 @@
 //! The search for places whose edits, together, change the build as it should.
 
+mod narrow;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use kube_yaml::{Validation, read};
 use manifest_edit::{Refusal, edit};
 use serde_json::Value;
 
-use super::candidate::{AcceptedChange, Allowed, Candidate};
-use super::candidates::Places;
-use super::edited::{Texts, edited};
-use super::names::Documents;
-use super::proof::{Build, Difference, identity_of};
-use super::reason::Reasons;
-use super::subject::Subject;
-use super::tree::Tree;
-use super::tried::Tried;
+use crate::pull::kustomize::candidate::{AcceptedChange, Allowed, Candidate};
+use crate::pull::kustomize::candidates::Places;
+use crate::pull::kustomize::edited::{Texts, edited};
+use crate::pull::kustomize::names::Documents;
+use crate::pull::kustomize::proof::{Build, Difference, identity_of};
+use crate::pull::kustomize::reason::Reasons;
+use crate::pull::kustomize::subject::Subject;
+use crate::pull::kustomize::tree::Tree;
+use crate::pull::kustomize::tried::Tried;
 use crate::pull::meaning::{Accepted, is_meant, made_together};
 
 /// The most builds of one search. With the one that found the changes, they are a dozen.
@@ -75,6 +77,22 @@ pub fn search(
     Found { places: places.collect(), files }
 }
 
+/// The reason why a choice of candidates does not give the changes.
+enum Failure {
+    /// The texts of the files leave no room for these changes.
+    Edit(Vec<(usize, Option<Refusal>)>),
+    /// Nor does the build for these.
+    Change(Vec<usize>),
+    /// The build with all changes does not mean what they mean.
+    NotMeant,
+    /// As many builds as a search may have were made.
+    NoMoreBuilds,
+    /// The files cannot be built.
+    Breaks,
+    /// Their build differs from the one with the changes.
+    Differs(Vec<Difference>),
+}
+
 struct Search<'s> {
     tree: &'s Tree,
     former: &'s [u8],
@@ -98,53 +116,12 @@ impl<'s> Search<'s> {
     /// The texts whose build has exactly the changes that still have a candidate.
     fn files(&mut self, mut build: impl FnMut(&Texts) -> Option<Vec<u8>>) -> Texts {
         loop {
-            let is_active = |(index, tried): (usize, &Tried<'_>)| {
-                (!self.held.contains(&index) && tried.candidate().is_some()).then_some(index)
-            };
-            let active: Vec<usize> = self.tried.iter().enumerate().filter_map(is_active).collect();
+            let active = self.active();
             if active.is_empty() && self.held.is_empty() {
                 return Texts::new();
             }
-            let chosen: Vec<&Candidate> =
-                active.iter().filter_map(|index| self.tried.get(*index)?.candidate()).collect();
-            let texts = match edited(self.tree, &chosen) {
-                Ok(texts) => texts,
-                Err(_) if self.proven.is_some() => return self.return_to_proven(),
-                Err(refused) => {
-                    let of_active = |(index, refusal): (usize, _)| Some((*active.get(index)?, refusal));
-                    let refused: Vec<(usize, Option<Refusal>)> = refused.into_iter().filter_map(of_active).collect();
-                    self.refuse(&refused);
-                    continue;
-                }
-            };
-            let accepted = self.accepted(&active);
-            let expected = edit(self.former, &made_together(self.former, &accepted));
-            if !expected.refused.is_empty() {
-                if self.proven.is_some() {
-                    return self.return_to_proven();
-                }
-                let refused: Vec<usize> =
-                    expected.refused.iter().filter_map(|refused| active.get(refused.edit)).copied().collect();
-                self.advance(&refused);
-                continue;
-            }
-            if !is_meant(self.former, &expected.text, &accepted) {
-                if self.proven.is_some() {
-                    return self.return_to_proven();
-                }
-                self.give_up(&(0..self.tried.len()).collect::<Vec<_>>());
-                return Texts::new();
-            }
-            if self.builds >= MOST_BUILDS {
-                // What was not proven is not written.
-                self.leave_open(&active);
-                self.give_up(&(0..self.tried.len()).collect::<Vec<_>>());
-                return Texts::new();
-            }
-            self.builds = self.builds.saturating_add(1);
-            let differences = build(&texts).map(|after| Build::of(&expected.text).differences(&Build::of(&after)));
-            match differences {
-                Some(differences) if differences.is_empty() && self.held.is_empty() => {
+            match self.attempt(&active, &mut build) {
+                Ok(texts) if self.held.is_empty() => {
                     let at = self.tried.iter().map(|tried| tried.at).collect();
                     if self.proven.is_some() || self.builds >= MOST_BUILDS || !self.go_back() {
                         return texts;
@@ -152,11 +129,62 @@ impl<'s> Search<'s> {
                     self.proven = Some((texts, at));
                 }
                 _ if self.proven.is_some() => return self.return_to_proven(),
-                Some(differences) if self.share(&active, &differences) => {}
-                Some(differences) => self.learn(&active, &differences),
-                None => self.narrow(&active),
+                Ok(_) => self.learn(&active, &[]),
+                Err(Failure::Edit(refused)) => self.refuse(&refused),
+                Err(Failure::Change(refused)) => self.advance(&refused),
+                Err(Failure::Differs(differences)) => {
+                    if !self.share(&active, &differences) {
+                        self.learn(&active, &differences);
+                    }
+                }
+                Err(Failure::Breaks) => self.narrow(&active),
+                Err(end @ (Failure::NotMeant | Failure::NoMoreBuilds)) => {
+                    if matches!(end, Failure::NoMoreBuilds) {
+                        self.leave_open(&active);
+                    }
+                    self.give_up(&(0..self.tried.len()).collect::<Vec<_>>());
+                    return Texts::new();
+                }
             }
         }
+    }
+
+    /// The changes that have a candidate and do not wait.
+    fn active(&self) -> Vec<usize> {
+        let is_active = |(index, tried): (usize, &Tried<'_>)| {
+            (!self.held.contains(&index) && tried.candidate().is_some()).then_some(index)
+        };
+        self.tried.iter().enumerate().filter_map(is_active).collect()
+    }
+
+    /// Edits the files for these changes, and builds them: the texts, if the build has exactly the changes. What was not proven is not
+    /// written.
+    fn attempt(
+        &mut self,
+        active: &[usize],
+        build: &mut impl FnMut(&Texts) -> Option<Vec<u8>>,
+    ) -> Result<Texts, Failure> {
+        let chosen: Vec<&Candidate> = active.iter().filter_map(|index| self.tried.get(*index)?.candidate()).collect();
+        let texts = edited(self.tree, &chosen).map_err(|refused| {
+            let of_active = |(index, refusal): (usize, _)| Some((*active.get(index)?, refusal));
+            Failure::Edit(refused.into_iter().filter_map(of_active).collect())
+        })?;
+        let accepted = self.accepted(active);
+        let expected = edit(self.former, &made_together(self.former, &accepted));
+        if !expected.refused.is_empty() {
+            let refused = expected.refused.iter().filter_map(|refused| active.get(refused.edit)).copied();
+            return Err(Failure::Change(refused.collect()));
+        }
+        if !is_meant(self.former, &expected.text, &accepted) {
+            return Err(Failure::NotMeant);
+        }
+        if self.builds >= MOST_BUILDS {
+            return Err(Failure::NoMoreBuilds);
+        }
+        self.builds = self.builds.saturating_add(1);
+        let after = build(&texts).ok_or(Failure::Breaks)?;
+        let differences = Build::of(&expected.text).differences(&Build::of(&after));
+        if differences.is_empty() { Ok(texts) } else { Err(Failure::Differs(differences)) }
     }
 
     /// The changes of these positions, as edits of the build.
@@ -266,90 +294,6 @@ impl<'s> Search<'s> {
     /// Returns true if a change is one of the field of a difference, in whichever object.
     fn is_of_field(&self, index: usize, difference: &Difference) -> bool {
         self.tried.get(index).map(|one| one.wanted.edit.path.last()) == Some(difference.path.last())
-    }
-
-    /// Looks for the one candidate that breaks a build among those that were in it.
-    fn narrow(&mut self, suspects: &[usize]) {
-        let units = self.units(suspects);
-        let is_trusted = |index: &usize| self.trusted.get(index) == self.tried.get(*index).map(|one| &one.at);
-        let new: Vec<usize> = units.iter().filter(|unit| !unit.iter().any(is_trusted)).flatten().copied().collect();
-        self.suspects = if new.is_empty() { units.concat() } else { new };
-        self.halve();
-    }
-
-    /// Looks for it among those that were not in a build which was right.
-    fn look_among_held(&mut self) {
-        self.suspects.retain(|index| self.held.contains(index));
-        if self.suspects.is_empty() {
-            self.held.clear();
-        } else {
-            self.halve();
-        }
-    }
-
-    /// Lets half of the suspects wait. The last one is followed by its next candidate.
-    fn halve(&mut self) {
-        let units = self.units(&self.suspects);
-        if units.len() > 1 && !self.is_ending() {
-            let (tried, waiting) = units.split_at(units.len().div_ceil(2));
-            self.held.extend(waiting.iter().flatten());
-            self.held.retain(|index| !tried.iter().flatten().any(|tried| tried == index));
-            return;
-        }
-        let elsewhere = self.elsewhere.take();
-        let suspects = units.concat();
-        if units.len() > 1 {
-            self.leave_open(&suspects);
-        } else {
-            for index in &suspects {
-                self.blame(*index, elsewhere.as_ref());
-            }
-        }
-        self.blamed.push(suspects.iter().filter_map(|index| Some((*index, self.tried.get(*index)?.at))).collect());
-        self.advance(&suspects);
-        self.suspects.clear();
-        self.held.clear();
-    }
-
-    /// Keeps what the candidate of a change sets elsewhere. One that nothing in the overlay comes after is the reason whatever is tried after
-    /// it.
-    fn blame(&mut self, index: usize, elsewhere: Option<&Difference>) {
-        let Some(one) = self.tried.get_mut(index) else { return };
-        if one.also.as_ref().is_none_or(|also| !self.tree.is_last(&also.0)) {
-            one.also = one.candidate().cloned().zip(elsewhere.cloned());
-        }
-    }
-
-    /// Changes by their places: those of one place, as of a common label, are tried and left out together. Beside the changes, those that
-    /// have one of their places as well.
-    fn units(&self, which: &[usize]) -> Vec<Vec<usize>> {
-        let mut units: Vec<Vec<usize>> = Vec::new();
-        for index in which {
-            let place = self.tried.get(*index).and_then(Tried::candidate);
-            if place.is_none() || units.iter().any(|unit| unit.contains(index)) {
-                continue;
-            }
-            let has_place = |(other, tried): (usize, &Tried<'_>)| (tried.candidate() == place).then_some(other);
-            units.push(self.tried.iter().enumerate().filter_map(has_place).collect());
-        }
-        units
-    }
-
-    /// Goes back to places that were given up while the build was wrong for another one, which is known by now. Returns false if there
-    /// are none.
-    fn go_back(&mut self) -> bool {
-        self.blamed.pop();
-        let former: BTreeMap<usize, usize> = std::mem::take(&mut self.blamed).into_iter().rev().flatten().collect();
-        for (index, at) in &former {
-            if let Some(one) = self.tried.get_mut(*index) {
-                one.at = *at;
-            }
-        }
-        !former.is_empty()
-    }
-
-    fn is_ending(&self) -> bool {
-        self.builds.saturating_add(LAST_BUILDS) > MOST_BUILDS
     }
 
     fn trust(&mut self, active: &[usize]) {

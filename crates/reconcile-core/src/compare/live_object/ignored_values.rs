@@ -17,8 +17,8 @@ use structured_merge::{
     changes, whole_value, with_parts_of,
 };
 
-use super::policy::{ForceConflicts, Policy};
-use super::prediction::CompareContext;
+use crate::compare::policy::{ForceConflicts, Policy};
+use crate::compare::prediction::CompareContext;
 use crate::rules::{Coverage, RuleRef};
 
 /// The ignored values of an object that exists.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::control_plane::{Replaced, Run, Workspace, is_before, resource};
+use crate::control_plane::{Replaced, Run, Workspace, definition, is_before, resource};
 
 fn error<'r>(run: &'r Run, kind: &str, name: &str) -> &'r Value {
     &run.object(kind, name)["error"]
@@ -347,4 +347,32 @@ properties:
     ws.reconcile(["apply", "-f", "."]).exits_with(0);
     ws.reconcile(["diff", "-f", "."]).exits_with(0);
     assert_eq!(ws.reconcile(["apply", "-f", "."]).exits_with(0).writes(), 0);
+}
+
+/// An update takes a value that has become invalid, as long as it stays as it is; an apply that changes it beside the rest does not.
+#[test]
+fn what_an_update_is_accepted_with_is_not_written_where_the_apply_is_refused() {
+    let ws = Workspace::new();
+    let nut = |x: &str, name: &str, gone: &str| {
+        let item = format!("name: {{type: string{name}}}, proto: {{type: string, default: TCP}}{gone}");
+        let list = format!("{{type: array, items: {{type: object, properties: {{{item}}}}}}}");
+        let spec = format!("properties: {{x: {{type: array, items: {{type: integer}}{x}}}, list: {list}}}");
+        definition("Nut", &spec).replaced(
+            "        type: object\n        properties:\n",
+            "        type: object\n        x-kubernetes-preserve-unknown-fields: true\n        properties:\n",
+        )
+    };
+    ws.stdin(&nut(", default: [0, 1]", "", ", gone: {type: boolean}")).kubectl(["create", "-f", "-"]).exits_with(0);
+    ws.wait_for_types();
+    ws.write("nut.yaml", &resource("Nut", "it", "list: [{name: old, gone: true}]"));
+    ws.reconcile(["apply", "-f", "nut.yaml"]).exits_with(0);
+    ws.stdin(&nut("", ", enum: [x, z]", "")).kubectl(["replace", "-f", "-"]).exits_with(0);
+    ws.wait_for_types();
+    let kind = ws.fill_in("Nut.$NS.example.com");
+    let version = ws.resource_version(&kind, "it");
+    for command in ["diff", "apply"] {
+        let run = ws.reconcile([command, "-f", "nut.yaml"]).exits_with(4);
+        assert!(error(&run, "Nut", "it").to_string().contains("cannot be `old`"), "{run}");
+    }
+    assert_eq!(ws.resource_version(&kind, "it"), version);
 }

@@ -328,6 +328,56 @@ fn a_map_that_an_apply_empties_is_said_to_be_null() {
     }
 }
 
+/// The manual changes of an object, and a record that somebody cleared, claim the map around the fields that pass to us.
+#[test]
+fn a_map_that_others_claim_around_our_fields_goes_with_them() {
+    let ws = Workspace::new();
+    ws.define("Gear", "properties: {size: {type: integer}, tuning: {type: object, properties: {deep: {type: object, additionalProperties: {type: integer}}}}}");
+    let gear = |more: &str| ws.write("gear.yaml", &resource("Gear", "it", &format!("size: 1{more}")));
+    let live = ws.fill_in("gears.$NS.example.com/it");
+    let record = json!([{"op": "replace", "path": "/metadata/managedFields", "value": [{}]}]).to_string();
+    for is_cleared in [false, true] {
+        gear(", tuning: {deep: {a: 1}}");
+        ws.kubectl(["create", "-f", "gear.yaml"]).exits_with(0);
+        if is_cleared {
+            ws.kubectl(["patch", &live, "--type=json", "-p", &record]).exits_with(0);
+        }
+        ws.reconcile(["apply", "-f", "gear.yaml"]).exits_with(0);
+        gear("");
+        let diff = ws.reconcile(["diff", "-f", "gear.yaml"]).exits_with(1);
+        assert_eq!(diff.object("Gear", "it")["changes"][0]["op"], "remove", "{diff}");
+        ws.reconcile(["apply", "-f", "gear.yaml"]).exits_with(0);
+        assert_eq!(ws.get(&ws.fill_in("Gear.$NS.example.com"), "it")["spec"], json!({"size": 1}));
+        ws.reconcile(["diff", "-f", "gear.yaml"]).exits_with(0);
+        ws.kubectl(["delete", &live]).exits_with(0);
+    }
+}
+
+#[test]
+fn a_null_that_the_server_refuses_is_a_mistake_whatever_is_live() {
+    let ws = Workspace::new();
+    ws.define(
+        "Gear",
+        "properties: {size: {type: integer}, mode: {type: string, nullable: true, enum: [fast, none], default: none}}",
+    );
+    let gear = |mode: &str| ws.write("gear.yaml", &resource("Gear", "it", &format!("size: 1, mode: {mode}")));
+    let is_refused = || {
+        gear("null");
+        for command in ["diff", "apply"] {
+            let run = ws.reconcile([command, "-f", "gear.yaml"]).exits_with(4);
+            assert_eq!(run.object("Gear", "it")["error"]["line"], 1, "{run}");
+        }
+    };
+    is_refused();
+    gear("fast");
+    ws.kubectl(["create", "-f", "gear.yaml"]).exits_with(0);
+    is_refused();
+    gear("fast");
+    ws.reconcile(["apply", "-f", "gear.yaml"]).exits_with(0);
+    is_refused();
+    assert_eq!(ws.get(&ws.fill_in("Gear.$NS.example.com"), "it")["spec"]["mode"], "fast");
+}
+
 /// An update takes the empty map that the apply turns into null: it says nothing of the apply after manual claims are ours.
 #[test]
 fn a_map_that_an_apply_empties_is_refused_beside_a_manual_change() {

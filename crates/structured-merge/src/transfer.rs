@@ -96,6 +96,8 @@ impl Ownership {
                 entry.fields.intersection(&claimed)
             };
             let left = entry.fields.difference(&pass);
+            let emptied = emptied_by_ours(&left, &self.our_fields(), manifest);
+            let (pass, left) = (pass.union(&emptied), left.difference(&emptied));
             let left = if is_former { without_parents(left, &pass) } else { left };
             if !pass.is_empty() {
                 time = time.max(entry.time.clone());
@@ -143,6 +145,17 @@ fn fields_applied(fields: &FieldSet, live: &Value, schema: TypeRef<'_>, claimed:
         }
     });
     passing
+}
+
+/// The maps and structs that an owner still claims, and that lose their last fields because those were ours and the manifest drops them. If they
+/// stayed claimed, the server would leave null in their place, which the types of custom resources do not allow (structured-merge-diff
+/// `typed/remove.go`).
+fn emptied_by_ours(left: &FieldSet, ours: &FieldSet, manifest: &FieldSet) -> FieldSet {
+    let is_dropped = |path: &FieldPath| {
+        ours.contains_at_or_below(path) && !ours.contains(path) && !manifest.contains_at_or_below(path)
+    };
+    let (dropped, others): (Vec<FieldPath>, Vec<FieldPath>) = left.paths().into_iter().partition(is_dropped);
+    dropped.into_iter().filter(|path| !others.iter().any(|other| path.is_prefix_of(other))).collect()
 }
 
 /// The rest of an owner's fields after some of them have passed on: nothing, if only maps and lists around those are left. Such an

@@ -98,11 +98,9 @@ impl Writer<'_> {
         let claims = after.owners.our_fields();
         let mut version = live.metadata("resourceVersion").cloned().unwrap_or_default();
         let mut has_taken_over = false;
-        // Fields that the manifest dropped are included: they are removed only if no manual change claims them as well.
-        let concerned = claims.union(&before.our_fields());
         let displaced = &after.in_the_way;
         let transferred = |owners: &Ownership| {
-            owners.with_fields_displaced(live, self.schema, &concerned, displaced, &api_version, self.policy)
+            owners.with_fields_displaced(live, self.schema, &claims, displaced, &api_version, self.policy)
         };
         // Whether claims would stay depends on an apply with our current claims: our first apply takes over more than later ones.
         let with_current_claims = Ownership { ours: before.ours.clone(), ..after.owners.clone() };

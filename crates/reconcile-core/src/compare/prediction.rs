@@ -52,6 +52,12 @@ impl<'a> CompareContext<'a> {
         self.predict_displacing(manifest, live, FieldSet::new())
     }
 
+    /// Predicts the object that an apply would leave if no claims were transferred to us before.
+    pub(super) fn predict_without_transfer(&self, manifest: &Value, live: &ManagedObject) -> Value {
+        let kind = self.target.kind();
+        structured_merge::predict(manifest, live, self.schema, kind.as_ref(), self.policy.manager.as_str()).object
+    }
+
     /// Predicts an apply that also removes fields that conflict with the manifest (`in_the_way`).
     pub(super) fn predict_displacing(
         &self,

@@ -35,10 +35,10 @@ use super::decision::{ComparisonResult, Decision, by_coming_merge, decide, diff_
 use super::diff::{Action, Evidence, FieldChange};
 use super::live_object::LiveObject;
 use super::patch::version;
-use super::policy::Policy;
+use super::policy::{EvidenceMode, Policy};
 use super::prediction::{CompareContext, Prediction};
-use super::rejection::InTheWay;
 use super::rejection::refusal::Refusal;
+use super::rejection::{InTheWay, fits};
 use super::secrecy::redact::Redactor;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::live::discreet::shown_warning_about;
@@ -89,6 +89,9 @@ enum State {
     /// Waits for the answer to a patch after the apply was rejected: claims are transferred before the apply, and the patch tries the
     /// update as if that had happened.
     Transferring { live: Box<LiveObject>, trial: Box<Trial> },
+    /// Waits for the answer to a patch that takes nothing away, after one that took something away was accepted. If it is accepted as well,
+    /// the server takes by an update what it refuses in an apply, as an invalid value that stays as it is, and the trial shows nothing.
+    Controlling { live: Box<LiveObject>, trial: Box<Trial> },
     /// Waits for the answers to creations of what exists, the last probe first. They show if the update was rejected because of
     /// an immutable field, or because of a clash with a field that only the live object has.
     Probing { live: Box<LiveObject>, probes: Vec<Probe>, accepted: Refusal },
@@ -228,6 +231,22 @@ impl<'a> ComparisonMachine<'a> {
         self.end(ComparisonResult::Missing(Evidence::Local));
     }
 
+    /// Returns true if the server may find mistakes in the manifest of an object that cannot exist yet: it reads a manifest before it looks
+    /// for the Namespace. A manifest that fits the types that are known has none.
+    pub fn may_be_mistaken(&self) -> bool {
+        let CompareContext { target, schema, policy, .. } = self.context;
+        policy.tries_creations
+            && policy.evidence != EvidenceMode::ReadOnly
+            && !target.desired.with_object(|manifest| fits(manifest, schema, true))
+    }
+
+    /// Ends the comparison of such an object, unless the server has found a mistake.
+    pub fn end_as_missing_unless_mistaken(&mut self) {
+        if !matches!(self.state, State::Done(ComparisonResult::Refused { refusal: Refusal::Typed(_), .. })) {
+            self.end_as_missing();
+        }
+    }
+
     /// Ends the comparison of an object that will be gone, as its definition or its Namespace is replaced. What cannot be applied stays so.
     pub fn end_as_gone(&mut self) {
         if matches!(self.state, State::Done(ComparisonResult::Proven(_) | ComparisonResult::Predicted { .. })) {
@@ -305,6 +324,8 @@ impl<'a> ComparisonMachine<'a> {
             (State::Applying(live), Answer::Refused(error)) => self.apply_rejected(live, error),
             (State::Transferring { live, trial }, Answer::Object(object)) => self.trial_accepted(live, trial, object),
             (State::Transferring { live, trial }, Answer::Refused(error)) => self.trial_rejected(live, trial, &error),
+            (State::Controlling { live, trial }, Answer::Object(_)) => self.rejected(Some(live), &trial.error),
+            (State::Controlling { live, trial }, Answer::Refused(error)) => self.control_rejected(live, trial, &error),
             (State::Reading { answer, live: before }, Answer::Live(LiveState::Present(object)))
                 if self.left.is_empty() && version(&object) == version(&answer) =>
             {
@@ -406,7 +427,8 @@ impl<'a> ComparisonMachine<'a> {
                 State::Applying(Some(live))
                 | State::Pruning { live, .. }
                 | State::Filling { live, .. }
-                | State::Transferring { live, .. },
+                | State::Transferring { live, .. }
+                | State::Controlling { live, .. },
                 Answer::Object(object),
             ) => (&live.current.object, object),
             (State::Reading { answer, .. }, Answer::Live(LiveState::Present(object))) => (answer, object),
@@ -428,6 +450,7 @@ impl<'a> ComparisonMachine<'a> {
             | State::Pruning { live, .. }
             | State::Filling { live, .. }
             | State::Transferring { live, .. }
+            | State::Controlling { live, .. }
             | State::Probing { live, .. } => Some(&live.current.object),
             State::Applying(None) | State::Reading { .. } | State::Read(_) | State::Done(_) => None,
         };

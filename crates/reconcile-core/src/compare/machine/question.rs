@@ -49,6 +49,11 @@ impl ComparisonMachine<'_> {
             let manifest = with_node_ports(Cow::Borrowed(sent), &live.current.object, schema);
             verbatim(&manifest, object, schema)
         };
+        let update = |live: &LiveObject, sent: &Value, object: &Value| {
+            // What the apply takes out is put back by the next one.
+            let is_whole = !takes_out(sent, &live.current.object, object, target, schema);
+            if is_whole { patch(live, &filled(live, sent, object)) } else { patch(live, object) }
+        };
         match &self.state {
             State::Applying(Some(live)) => {
                 Some(Question::Apply(as_sent(live.sent(target), &live.current.object, schema, policy).into_owned()))
@@ -65,11 +70,12 @@ impl ComparisonMachine<'_> {
                 probe_object(gvk, &without_system_fields(&filled), &live.current.object).map(Question::Create)
             }
             State::Transferring { live, trial } => {
-                let object = &trial.attempt.prediction.object;
                 let sent = trial.attempt.sent.as_ref().unwrap_or_else(|| live.sent(target));
-                // What the apply takes out is put back by the next one.
-                let is_whole = !takes_out(sent, &live.current.object, object, target, schema);
-                if is_whole { patch(live, &filled(live, sent, object)) } else { patch(live, object) }
+                update(live, sent, &trial.attempt.prediction.object)
+            }
+            State::Controlling { live, .. } => {
+                let sent = live.sent(target);
+                update(live, sent, &self.context.predict_without_transfer(sent, &live.current))
             }
             State::Probing { probes, .. } => probes.last().map(|probe| Question::Create(probe.object.clone())),
             State::Read(_) | State::Done(_) => None,

@@ -4,6 +4,8 @@
 //! ```text
 //! rejected ─▶ what the causes name, of manual changes ─▶ … below the values that they name ─▶ defaults
 //!               └─────────────── the causes change: from the start ◀───────────────────────────┘
+//! accepted ─▶ the same update without anything taken away ─┬─ refused as the apply was ─▶ the trial counts
+//!                                                          └─ accepted ─▶ it shows nothing about an apply: rejected
 //! ```
 
 use structured_merge::ManagedObject;
@@ -15,7 +17,7 @@ use crate::compare::nulls::holds_null;
 use crate::compare::prediction::{CompareContext, Prediction};
 use crate::compare::rejection::refusal::is_about_immutable_fields;
 use crate::compare::rejection::{InTheWay, Reach, in_the_way, is_unconvertible};
-use crate::request::RequestError;
+use crate::request::{Cause, RequestError};
 use serde_json::Value;
 
 /// Maximum number of trials that take more away.
@@ -45,13 +47,35 @@ impl ComparisonMachine<'_> {
     }
 
     /// Takes an update that the server accepts. It may accept it with some of the fields that were taken away.
-    pub(super) fn trial_accepted(&self, live: Box<LiveObject>, trial: Box<Trial>, object: Value) -> State {
-        let Trial { mut attempt, error, accepted, earlier, spared } = *trial;
+    pub(super) fn trial_accepted(&self, live: Box<LiveObject>, mut trial: Box<Trial>, object: Value) -> State {
+        trial.attempt.prediction.object = object;
+        trial.attempt.prediction.evidence = Evidence::Server;
+        // The records of owners are no part of an update, and it may take out a null that an apply is refused for.
+        let has_null = || {
+            let plain = self.context.predict_without_transfer(live.sent(self.context.target), &live.current);
+            self.nulled(&live, &plain).is_some()
+        };
+        if trial.accepted.is_none() && !trial.attempt.prediction.rewrites_records && !has_null() {
+            return State::Controlling { live, trial };
+        }
+        let Trial { attempt, error, accepted, earlier, spared } = *trial;
         // What was spared need not go: the field at its position is another one now.
         let next = if accepted.is_some() { spared } else { 0 };
-        attempt.prediction.object = object;
-        attempt.prediction.evidence = Evidence::Server;
         self.spare(live, attempt, error, earlier, next)
+    }
+
+    /// Takes the rejection of an update that takes nothing away: what was taken away was in the way, unless the apply was rejected for more.
+    pub(super) fn control_rejected(&mut self, live: Box<LiveObject>, trial: Box<Trial>, error: &RequestError) -> State {
+        match error.status() {
+            Some(status) if status.code == 409 => self.pruning_rejected(live, error),
+            Some(status) if status.code == 422 => {
+                let is_said = |cause: &Cause| status.causes.iter().any(|other| other.field == cause.field);
+                let are_all = trial.error.status().is_some_and(|first| first.causes.iter().all(is_said));
+                let Trial { attempt, error, earlier, .. } = *trial;
+                if are_all { self.spare(live, attempt, error, earlier, 0) } else { self.rejected(Some(live), &error) }
+            }
+            _ => self.rejected(Some(live), error),
+        }
     }
 
     /// Takes the rejection of an update: more is in the way, or the field that was spared is.

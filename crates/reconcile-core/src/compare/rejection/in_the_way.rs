@@ -60,7 +60,7 @@ pub(in crate::compare) fn in_the_way(
     };
     let is_owned = |path: &FieldPath| owners.entries().any(|entry| entry.fields.contains_at_or_below(path));
     let mut found: Vec<InTheWay> = Vec::new();
-    for cause in &status.causes {
+    for cause in status.causes.iter().filter(|cause| !refuses_null(subject, cause)) {
         let named = || live_only_field(subject, &merged, cause).map(|path| (path, false)).into_iter();
         let mut near: Vec<(FieldPath, bool)> = match reach {
             Reach::Named => named().filter(|(path, _)| takeable(path)).collect(),
@@ -165,6 +165,16 @@ pub(super) fn live_only_field(subject: &RejectedObject<'_>, merged: &Value, caus
     };
     let duplicate = || live_only_duplicate(subject, merged, cause);
     cursor.live_only.clone().or_else(nulled).or_else(duplicate).or_else(|| counterpart(subject, merged, cause))
+}
+
+/// Returns true if the server refuses a null of the manifest itself, although the type of the field allows it.
+fn refuses_null(subject: &RejectedObject<'_>, cause: &Cause) -> bool {
+    let starts = ["Unsupported value: null", "Invalid value: null"];
+    starts.iter().any(|start| cause.message.starts_with(start)) && {
+        let cursor =
+            follow_validation(Cursor::root(subject.manifest(), subject.schema), subject.manifest(), &cause.field);
+        cursor.missing.is_empty() && cursor.here().0.is_null()
+    }
 }
 
 /// Returns true if the server has found null where the live object has a value, the last entries of which the apply removes.

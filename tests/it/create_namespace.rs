@@ -34,6 +34,20 @@ fn a_missing_namespace_is_shown_and_created_before_its_objects() {
     assert_eq!((again.each("outcome"), again.writes()), (vec!["ConfigMap a: unchanged".to_owned()], 0));
 }
 
+/// The server reads a manifest before it looks for the Namespace; about one that fits the known types, it is not asked.
+#[test]
+fn a_mistake_in_a_manifest_is_found_before_its_namespace_exists() {
+    let (ws, name) = missing();
+    ws.write("namespace.yaml", &format!("{{apiVersion: v1, kind: Namespace, metadata: {{name: {name}}}}}"));
+    let diff = run(&ws, "diff", &[]).exits_with(1);
+    assert_eq!(diff.object("ConfigMap", "a")["action"], "create", "{diff}");
+    let manifest = std::fs::read_to_string(ws.folder().join("a.yaml")).unwrap();
+    ws.write("a.yaml", &manifest.replace(", data:", ", dato:"));
+    let diff = run(&ws, "diff", &[]).exits_with(4);
+    let error = diff.object("ConfigMap", "a")["error"].to_string();
+    assert!(error.contains("unknown field `dato`") && error.contains("did you mean `data`"), "{diff}");
+}
+
 #[test]
 fn the_namespace_of_the_flag_is_created_even_for_objects_without_one() {
     let ws = Workspace::new();

@@ -213,6 +213,16 @@ fn generated_names_are_refused_with_what_to_do() {
     assert_eq!(run.report()["errors"][0]["hint"], "give the object a `metadata.name`");
 }
 
+/// kubectl takes everything with `items` for a list, and loses the object around them.
+#[test]
+fn an_object_with_items_is_no_list() {
+    let ws = Workspace::new();
+    ws.write("it.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: it}\nitems: []\n");
+    let run = ws.reconcile(["diff", "-f", "it.yaml"]).exits_with(2);
+    assert_eq!(messages(&run), ["`items` makes kubectl take this ConfigMap for a list and lose the rest of it"]);
+    assert_eq!(run.report()["errors"][0]["line"], 4, "{run}");
+}
+
 #[test]
 fn lists_nest_and_pass_on_their_kind() {
     let ws = Workspace::new();

@@ -327,7 +327,12 @@ impl<'a> Comparison<'a> {
                 return machine.fail(mistakes);
             }
             Ok(resource) if resource.pending => return machine.end_as_pending(),
-            Ok(_) if too_early => return machine.end_as_missing(),
+            Ok(resource) if too_early => {
+                if machine.may_be_mistaken() {
+                    drive(self.cluster, resource, machine).await;
+                }
+                return machine.end_as_missing_unless_mistaken();
+            }
             Ok(resource) => resource,
         };
         drive(self.cluster, resource, machine).await;

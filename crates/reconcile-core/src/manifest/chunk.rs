@@ -143,6 +143,15 @@ impl<'a> Chunk<'a> {
             return;
         }
         if is_list(&value) {
+            if let Some(kind) = named_object(&value) {
+                let message = source
+                    .explained(format!("`items` makes kubectl take this {kind} for a list and lose the rest of it"));
+                let mark = positions.nearest(&[Step::Key("items")]);
+                let shown = text.as_ref().map_or(&self.input.text, |written| &written.text);
+                let diagnostic = Diagnostic::at(&source.file, mark, message).shown_in(shown, None);
+                read.diagnostics.push(diagnostic.with_hint("leave `items` out, or write the objects into a `List`"));
+                return;
+            }
             let item_kind = kind_of_items(&value);
             let items = value.get_mut("items").and_then(Value::as_array_mut).map(std::mem::take).unwrap_or_default();
             let places = positions.items(&[Step::Key("items")]);
@@ -222,6 +231,13 @@ struct At {
 /// The budget for the aliases of all inputs together.
 pub fn alias_budget(inputs: &[Input]) -> AliasBudget {
     AliasBudget::for_input(inputs.iter().map(|input| input.text.bytes().len()).sum())
+}
+
+/// The kind of an object that has a name, and only looks like a list. The kinds of lists end with `List`.
+fn named_object(list: &Value) -> Option<&str> {
+    let kind = list.get("kind")?.as_str().filter(|kind| !kind.ends_with("List"))?;
+    list.pointer("/metadata/name")?.as_str().filter(|name| !name.is_empty())?;
+    Some(kind)
 }
 
 /// The type that a typed list (`ConfigMapList`) gives to items that do not name theirs.

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use http::Uri;
+
 use super::auth::session::Sessions;
 use super::cluster::Cluster;
 use super::error::not_found;
@@ -34,7 +36,7 @@ pub async fn connect_if(
     if let Credentials::Plugin(plugin) = &mut credentials {
         plugin.policy = policy;
     }
-    let server = config.cluster_url.to_string().trim_end_matches('/').to_owned();
+    let server = url_of(&config.cluster_url);
     is_allowed(context.as_deref(), &server)?;
     let proxy = proxy::choose(proxy_url.as_deref(), &config.cluster_url, environment)?;
     for note in &notes {
@@ -45,6 +47,18 @@ pub async fn connect_if(
     let connector = Connector::new(config, proxy, options.request_timeout);
     let sessions = Sessions::open(connector, client_certificate.as_ref(), credentials, options, environment).await?;
     Ok(Cluster::new(context, namespace, endpoint, sessions, options))
+}
+
+/// The context, if one is used, and the URL of the server that [`connect`] would connect to, without its credentials; `None` if nothing
+/// describes a connection.
+pub fn target_of(options: &ConnectOptions, environment: &Environment) -> Option<(Option<String>, String)> {
+    let kubeconfig = Kubeconfig::load(options.kubeconfig.as_deref(), environment).ok()?;
+    let settings = ConnectionSettings::resolve(options, environment, &kubeconfig).ok()?;
+    Some((settings.context, url_of(&settings.config.cluster_url)))
+}
+
+fn url_of(server: &Uri) -> String {
+    server.to_string().trim_end_matches('/').to_owned()
 }
 
 /// The names that a kubeconfig offers, for completion.

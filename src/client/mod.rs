@@ -33,7 +33,7 @@ mod tests;
 
 pub use auth::exec::ExecError;
 pub use cluster::Cluster;
-pub use connect::{ConfigNames, Context, Contexts, config_names, connect, connect_if};
+pub use connect::{ConfigNames, Context, Contexts, config_names, connect, connect_if, target_of};
 pub use download::{Bounds, download};
 pub use early::MOST_EARLY;
 pub(crate) use error::NO_CLUSTER;

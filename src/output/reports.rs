@@ -3,7 +3,6 @@
 use std::sync::PoisonError;
 
 use reconcile_core::diagnostic::{Code, Diagnostic};
-use reconcile_core::pass::Outcome;
 use reconcile_core::text::one_line;
 use reconcile_report::formats::text::outcomes;
 use reconcile_report::formats::{Render, unified};
@@ -104,7 +103,7 @@ impl Output {
             // That the run was interrupted is known.
             Some(error) if error.code == Code::Interrupted => None,
             Some(error) => Some(error.message.clone()),
-            None if object.run.outcome == Some(Outcome::Conflict) => outcomes::reason(object),
+            None if object.is_undone() => outcomes::reason(object),
             None => None,
         };
         let failed = report.objects.iter().filter_map(|object| Some((&object.key, reason(object)?)));

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use reconcile_report::{ClusterInfo, Failure, Role, Verdict};
 
-use crate::client::{Cluster, ConnectOptions, Environment, Log, Request, RequestError, connect_if};
+use crate::client::{Cluster, ConnectOptions, Environment, Log, Request, RequestError, connect_if, target_of};
 use crate::config::Expectation;
 use crate::engine::interrupt::Interrupt;
 use crate::live::json;
@@ -49,6 +49,12 @@ pub(crate) fn cluster_info(cluster: &Cluster, version: Option<String>) -> Cluste
         version,
         uid: None,
     }
+}
+
+/// A cluster that was not reached, as reports name it; `None` if the flags and the kubeconfig describe none.
+pub(crate) fn named_cluster(args: &ConnectOptions) -> Option<ClusterInfo> {
+    let (context, server) = target_of(args, &Environment::from_process())?;
+    Some(ClusterInfo { context, server, version: None, uid: None })
 }
 
 /// The uid of the Namespace `kube-system`, which identifies a cluster; `None` if it cannot be read.

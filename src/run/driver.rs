@@ -17,6 +17,7 @@ use crate::engine::interrupt::Interrupt;
 use crate::live::early::EarlySubject;
 use crate::output::{Output, print_diagnostics};
 use crate::run::agreement::{Agreement, Participant};
+use crate::run::connection::named_cluster;
 use crate::run::contexts::{ChosenContexts, Member, all_expected, all_in_expected_namespaces, same_targets};
 use crate::run::interrupt::listen;
 use crate::run::invocation::{Invocation, Run, RunContext};
@@ -180,7 +181,9 @@ impl<'a, C: ContextCommand> Driver<'a, C> {
             Ok(report) => self.invocation.shown(self.command, own, member.context.is_none(), report),
             Err(Failure { verdict, diagnostics }) => {
                 print_diagnostics(&own.terminal, &diagnostics);
-                own.identified(Report::stopped(C::NAME, verdict, diagnostics))
+                let mut report = Report::stopped(C::NAME, verdict, diagnostics);
+                report.cluster = named_cluster(&member.connection);
+                own.identified(report)
             }
         };
         self.agreement.over(at);

@@ -101,6 +101,14 @@ fn without_consent_nothing_is_pruned_and_the_rest_is_applied() {
     }
 }
 
+/// A job that shows nothing but the test report sees why it failed.
+#[test]
+fn deletions_that_nobody_allowed_are_errors_of_the_test_report() {
+    let Case { ws, .. } = &elsewhere();
+    let apply = run(ws, "apply", &["-o", "junit"]).exits_with(4);
+    assert!(apply.stdout.contains(r#"errors="1""#) && apply.stdout.contains("<error"), "{apply}");
+}
+
 #[test]
 fn nine_deletions_and_half_of_the_members_are_not_most() {
     for (before, after, is_most) in [(9, 0, false), (20, 10, false), (19, 9, true), (30, 15, false), (31, 15, true)] {

@@ -7,6 +7,7 @@ use reconcile_core::text::visible_line;
 
 use crate::model::{ContextReport, EXIT_DRIFT, FailClass, Level, ObjectReport, Report, Reports};
 use crate::view::View;
+use crate::words::deletions::needs_consent;
 use crate::words::describe;
 use crate::words::findings::{Finding, UNMANAGED_OBJECT, WARNING, in_parts, of_object, of_run, own_location};
 use crate::words::label::LEFT;
@@ -33,20 +34,24 @@ fn suite(one: &ContextReport, view: &View) -> TestSuite {
     if let Some(left_alone) = describe::left_alone(report) {
         suite.add_property(("ignored", text(&describe::message(&left_alone)).as_str()));
     }
-    let errors: Vec<Finding<'_>> = of_run(one).into_iter().filter(|found| found.level == Level::Error).collect();
-    // A run that ended before it looked at any object has to be visible as well.
-    if !errors.is_empty() || report.objects.is_empty() && report.exit_code > 1 {
-        suite.add_test_case(case_of_run(report, NonSuccessKind::Error, &errors));
-    } else if report.exit_code == EXIT_DRIFT && report.objects.iter().all(|object| kind(report, object, view).is_none())
-    {
-        let is_reason = |found: &Finding<'_>| [WARNING, UNMANAGED_OBJECT].contains(&found.rule);
-        let reasons: Vec<Finding<'_>> = of_run(one).into_iter().filter(is_reason).collect();
-        suite.add_test_case(case_of_run(report, NonSuccessKind::Failure, &reasons));
-    }
-    for object in &report.objects {
+    let of_run: Vec<Finding<'_>> = of_run(one);
+    let errors: Vec<Finding<'_>> = of_run.iter().filter(|found| found.level == Level::Error).cloned().collect();
+    let of_objects = report.objects.iter().map(|object| {
         let found = in_parts(report, of_object(context.as_deref(), object, report.command));
-        suite.add_test_case(case_of_object(report, object, &found, view));
+        case_of_object(report, object, &found, view)
+    });
+    let of_objects: Vec<TestCase> = of_objects.collect();
+    let has_failed = |case: &TestCase| matches!(case.status, TestCaseStatus::NonSuccess { .. });
+    if !errors.is_empty() {
+        suite.add_test_case(case_of_run(report, NonSuccessKind::Error, &errors));
+    } else if report.exit_code > 0 && !of_objects.iter().any(has_failed) {
+        // A run fails for a reason that no object has, or because nothing was looked at or done.
+        let kind = if report.exit_code == EXIT_DRIFT { NonSuccessKind::Failure } else { NonSuccessKind::Error };
+        let is_reason = |found: &&Finding<'_>| [WARNING, UNMANAGED_OBJECT].contains(&found.rule);
+        let reasons: Vec<Finding<'_>> = of_run.iter().filter(is_reason).cloned().collect();
+        suite.add_test_case(case_of_run(report, kind, &reasons));
     }
+    suite.add_test_cases(of_objects);
     suite
 }
 
@@ -93,8 +98,12 @@ fn status(report: &Report, object: &ObjectReport, found: &[Finding<'_>], view: &
             return left;
         }
         None => return TestCaseStatus::success(),
-        // Skipped because of others, not because of its own mistake.
-        Some(_) if object.run.outcome == Some(Outcome::Skipped) && object.messages.error.is_none() => {
+        // Skipped because of others, not because of itself.
+        Some(_)
+            if object.run.outcome == Some(Outcome::Skipped)
+                && object.messages.error.is_none()
+                && !needs_consent(object) =>
+        {
             TestCaseStatus::skipped()
         }
         Some(kind) => TestCaseStatus::non_success(kind),

@@ -52,7 +52,7 @@ pub enum Render {
 
 /// All formats; the first is the default.
 pub const FORMATS: &[Format] = &[
-    format("text", "For people: the differences and a summary", Render::Text(text::render)),
+    format("text", "For people: the differences and a summary", Render::Text(text::in_file)),
     Format {
         shows_versions: true,
         ..format("unified", "For people: a patch, as `kubectl diff` prints it", Render::Patch(unified::render))

@@ -18,6 +18,11 @@ fn deletion(object: &ObjectReport) -> Option<&Deletion> {
     object.diff.deletion.as_deref().filter(|deletion| is_possible && !deletion.needs.is_empty())
 }
 
+/// Returns true for a deletion that nobody has allowed.
+pub(crate) fn needs_consent(object: &ObjectReport) -> bool {
+    deletion(object).is_some_and(|deletion| !deletion.allowed)
+}
+
 /// The mark of a deletion and the role of its text: `needs --prune-allow=namespaces: everything in the Namespace is deleted with it`.
 pub(crate) fn mark(object: &ObjectReport) -> Option<(String, Role)> {
     let Deletion { needs, allowed } = deletion(object)?;

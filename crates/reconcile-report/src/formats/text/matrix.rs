@@ -2,9 +2,10 @@
 
 #![expect(clippy::indexing_slicing, reason = "the columns and rows are of the very table")]
 
-use std::collections::BTreeMap;
+use std::collections::{HashMap, HashSet};
 
 use reconcile_core::text::{padded, width};
+use structured_merge::ObjectKey;
 
 use super::whole as section;
 use crate::model::summary::tally;
@@ -23,13 +24,20 @@ const SHOWN: usize = 100;
 /// Between two columns.
 const GAP: &str = "  ";
 
-/// Everything at once.
-pub fn whole(reports: &Reports, view: &View) -> Styled {
+/// Everything at once, with remarks at the beginning of each section.
+pub fn whole(reports: &Reports, view: &View, remarks: fn(&Report) -> Styled) -> Styled {
     let mut text = Styled::new();
     let headed = View { is_headed: true, ..view.clone() };
     for one in &reports.contexts {
         text.append(heading(one.name(), one.server.as_deref()));
-        text.append(if is_stopped(&one.report) { stopped(one) } else { section(&one.report, &headed) });
+        let remarks = remarks(&one.report);
+        let is_said = !remarks.is_empty();
+        text.append(remarks);
+        if !is_stopped(&one.report) {
+            text.append(section(&one.report, &headed));
+        } else if !is_said {
+            text.append(stopped(one));
+        }
         text.line_end();
     }
     text.append(together(reports, view));
@@ -142,28 +150,57 @@ impl Row {
         self.cells.get(at)
     }
 
-    fn add(&mut self, cell: Cell) {
-        match self.cells.last_mut() {
-            // The same object twice in one report.
-            Some(last) if last.context == cell.context => *last = cell,
-            _ => self.cells.push(cell),
-        }
+    fn has_context(&self, context: usize) -> bool {
+        self.cells.last().is_some_and(|last| last.context == context)
     }
 }
 
-/// All objects in the order in which they are met. A manifest is one object, although each context may put it into another
-/// namespace.
+/// An object in any context: its group, kind, namespace and name.
+type Identity<'r> = (&'r str, &'r str, Option<&'r str>, &'r str);
+
+fn identity(object: &ObjectReport) -> Identity<'_> {
+    let ObjectKey { gvk, namespace, name } = &object.key;
+    (&gvk.group, &gvk.kind, namespace.as_deref(), name)
+}
+
+/// A manifest: its place, and the object in it without its namespace.
+fn manifest(object: &ObjectReport) -> Option<(String, Identity<'_>)> {
+    let (group, kind, _, name) = identity(object);
+    Some((object.source.as_ref()?.to_string(), (group, kind, None, name)))
+}
+
+/// All objects in the order in which they are met. Objects of one name are one, in whatever file each context has them. So is a manifest
+/// that each context puts into another namespace, unless one of them has it in several.
 pub(crate) fn rows(contexts: &[&ContextReport]) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
-    let mut places = BTreeMap::new();
+    let mut by_identity = HashMap::new();
+    // The row of each manifest that has only one.
+    let mut by_manifest: HashMap<_, Option<(usize, Identity<'_>)>> = HashMap::new();
     for (at, one) in contexts.iter().enumerate() {
-        for (number, object) in one.report.objects.iter().enumerate() {
-            let source = object.source.as_ref().map(ToString::to_string);
-            let namespace = if source.is_some() { None } else { object.key.namespace.as_deref() };
-            let id = (source, object.key.gvk.group.as_str(), &object.key.gvk.kind, namespace, &object.key.name);
-            let place = *places.entry(id).or_insert(rows.len());
-            if place == rows.len() {
+        let objects = &one.report.objects;
+        let own: HashSet<Identity<'_>> = objects.iter().map(identity).collect();
+        let mut uses: HashMap<_, usize> = HashMap::new();
+        objects.iter().filter_map(manifest).for_each(|manifest| *uses.entry(manifest).or_default() += 1);
+        for (number, object) in objects.iter().enumerate() {
+            let id = identity(object);
+            let manifest = manifest(object);
+            let is_free = |place: usize| rows.get(place).is_some_and(|row| !row.has_context(at));
+            let elsewhere = || {
+                let once = manifest.as_ref().filter(|manifest| uses.get(*manifest) == Some(&1));
+                let (place, other) = by_manifest.get(once?).copied()??;
+                (!own.contains(&other) && is_free(place)).then_some(place)
+            };
+            let known = by_identity.get(&id).copied().filter(|place| is_free(*place)).or_else(elsewhere);
+            let place = known.unwrap_or(rows.len());
+            if known.is_none() {
                 rows.push(Row { name: object.key.to_string(), cells: Vec::new() });
+            }
+            by_identity.entry(id).or_insert(place);
+            if let Some(manifest) = manifest {
+                let only = by_manifest.entry(manifest).or_insert(Some((place, id)));
+                if only.is_some_and(|(other, _)| other != place) {
+                    *only = None;
+                }
             }
             let Some(row) = rows.get_mut(place) else { continue };
             if row.name != object.key.to_string() {
@@ -171,7 +208,12 @@ pub(crate) fn rows(contexts: &[&ContextReport]) -> Vec<Row> {
             }
             let label = label_in_row(object);
             let is_of_own = object.has_transfers() || object.stays_different();
-            row.add(Cell { context: at, object: number, label, is_quiet: label.role == Role::Note && !is_of_own });
+            row.cells.push(Cell {
+                context: at,
+                object: number,
+                label,
+                is_quiet: label.role == Role::Note && !is_of_own,
+            });
         }
     }
     rows
@@ -245,7 +287,7 @@ fn blocks(widths: &[usize], names: usize, most: usize) -> Vec<std::ops::Range<us
 
 #[cfg(test)]
 mod tests {
-    use structured_merge::{GroupVersionKind, ObjectKey};
+    use structured_merge::GroupVersionKind;
 
     use super::*;
     use crate::model::{Command, FailOn};
@@ -323,6 +365,33 @@ c: unreachable: cannot connect
 3 contexts: 1 incomplete, 1 unreachable, 1 without differences
 ";
         assert_eq!(shown(contexts), expected);
+    }
+
+    #[test]
+    fn a_manifest_in_several_namespaces_is_as_many_rows() {
+        let in_both = |name: &str, of_a: ObjectDiff| {
+            context(name, vec![object("ns-a", "conf", 1, of_a), object("ns-b", "conf", 1, in_sync())])
+        };
+        let text = shown(vec![in_both("eu", unknown()), in_both("us", in_sync())]);
+        assert!(text.contains("ConfigMap ns-a/conf  not compared  in sync\n1 more object needs no change"), "{text}");
+        // Another context has it in other namespaces: nothing tells which is which.
+        let elsewhere = context("us", vec![object("x", "conf", 1, in_sync()), object("y", "conf", 1, in_sync())]);
+        let rows = rows(&[&in_both("eu", unknown()), &elsewhere]);
+        assert_eq!(rows.len(), 4);
+        assert!(rows.iter().all(|row| row.cells.len() == 1));
+    }
+
+    #[test]
+    fn an_object_is_one_row_in_whatever_file_it_is() {
+        let contexts = vec![
+            context("eu", vec![object("shop", "web", 1, unknown()), object("shop", "db", 9, in_sync())]),
+            context("us", vec![object("shop", "db", 1, in_sync()), object("shop", "web", 7, unknown())]),
+        ];
+        let text = shown(contexts);
+        assert!(
+            text.contains("ConfigMap shop/web  not compared  not compared\n1 more object needs no change"),
+            "{text}"
+        );
     }
 
     /// A table of all contexts and all objects would have a place for each pair.

@@ -26,14 +26,51 @@ pub(crate) use sheet::MARGIN;
 pub use whole::{cluster_line, differences, explained, findings, plan, summary, whole};
 pub(crate) use whole::{dropped_lines, parent_text, unmanaged_lines};
 
-use crate::model::Reports;
-use crate::view::View;
-use crate::words::styled::Styled;
+use reconcile_core::diagnostic::Diagnostic;
 
-/// The whole text at once: about the only context, or a section for each with a matrix at the end.
+use crate::model::{Report, Reports};
+use crate::view::View;
+use crate::words::sentence::excerpt;
+use crate::words::styled::{Role, Styled};
+use crate::words::summary::verdict_of;
+
+/// The whole text at once: about the only context, or a section for each with a matrix at the end. The errors and warnings of the run are
+/// beside it, on standard error.
 pub fn render(reports: &Reports, view: &View) -> Styled {
-    match reports.only() {
-        Some(report) => whole(report, view),
-        None => matrix::whole(reports, view),
+    whole_with(reports, view, |_| Styled::new())
+}
+
+/// The whole text of a file, which has the errors and warnings of the run as well.
+pub fn in_file(reports: &Reports, view: &View) -> Styled {
+    let mut text = warnings(&reports.warnings);
+    text.append(whole_with(reports, view, of_run));
+    text
+}
+
+/// The whole text, with remarks before that of each context.
+fn whole_with(reports: &Reports, view: &View, remarks: fn(&Report) -> Styled) -> Styled {
+    let Some(report) = reports.only() else { return matrix::whole(reports, view, remarks) };
+    let mut text = remarks(report);
+    if matrix::is_stopped(report) {
+        text.line(Role::Plain, verdict_of(report).sentence);
+    } else {
+        text.append(whole(report, view));
     }
+    text
+}
+
+/// The errors and warnings of a run as a whole.
+fn of_run(report: &Report) -> Styled {
+    let before = |diagnostic: &Diagnostic| format!("{}: ", diagnostic.severity);
+    let mut text = excerpt::diagnostics(report.errors.iter(), "", None, before);
+    text.append(warnings(&report.warnings));
+    text
+}
+
+fn warnings(warnings: &[String]) -> Styled {
+    let mut text = Styled::new();
+    for warning in warnings {
+        text.line(Role::Note, format!("warning: {warning}"));
+    }
+    text
 }

@@ -143,10 +143,15 @@ impl ObjectReport {
         !self.differs() || self.run.outcome.is_some()
     }
 
+    /// Returns true if a pass has not done what it had to do with it.
+    pub fn is_undone(&self) -> bool {
+        self.run.outcome.is_some() && !self.is_done() && !self.run.postponed
+    }
+
     pub(crate) fn is_incomplete(&self) -> bool {
         self.diff.action == Action::Unknown
             || self.messages.error.is_some()
-            || self.run.outcome.is_some() && !self.is_done() && !self.run.postponed
+            || self.is_undone()
             || self.run.readiness.as_ref().is_some_and(|readiness| readiness.state == ReadinessState::Unknown)
     }
 

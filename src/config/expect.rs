@@ -22,20 +22,25 @@ const MAX_ITEMS: usize = 100;
 const MAX_TEXT: usize = 1000;
 /// The most items that a message names.
 const NAMED: usize = 10;
+/// An example of servers.
+const SERVERS: &str = "servers: [\"https://10.1.2.3:6443\"]";
+
+/// The URL of a server, as a regular expression of JSON Schema.
+const SERVER_PATTERN: &str = r"^[hH][tT][tT][pP][sS]?://[^/@?#*\s]+(/[^?#*\s]*)?$";
 
 /// The places where the manifests belong.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Expectation {
-    /// Contexts of the kubeconfig, with `*` for any characters.
+    /// Contexts of the kubeconfig, with `*` for any characters and `?` for one.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Vec<String>>")]
     #[schemars(length(min = 1, max = MAX_ITEMS), inner(length(min = 1, max = MAX_TEXT)))]
     pub contexts: Option<Expected<Vec<Glob>>>,
-    /// URLs of API servers.
+    /// URLs of API servers, with the port and the path if they have some. There are no globs.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Vec<String>>")]
-    #[schemars(length(min = 1, max = MAX_ITEMS), inner(length(min = 1, max = MAX_TEXT), regex(pattern = "^[hH][tT][tT][pP][sS]?://")))]
+    #[schemars(length(min = 1, max = MAX_ITEMS), inner(length(min = 1, max = MAX_TEXT), regex(pattern = SERVER_PATTERN)))]
     pub servers: Option<Expected<Vec<String>>>,
     /// Namespaces of the objects that live in one, with `*` for any characters and `?` for one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -163,7 +168,7 @@ pub(super) fn expectation(file: &mut File<'_>, node: &ConfigNode<'_>) -> Expecta
         contexts: keys
             .key("contexts")
             .map(|node| list(file, &node, "contexts: [\"prod-*\"]", |text| Ok(Glob::of_contexts(text)))),
-        servers: keys.key("servers").map(|node| list(file, &node, "servers: [\"https://10.1.2.3:6443\"]", server)),
+        servers: keys.key("servers").map(|node| list(file, &node, SERVERS, server)),
         namespaces: keys.key("namespaces").map(|node| list(file, &node, "namespaces: [shop, \"shop-*\"]", namespace)),
         applyset: keys.key("applyset").and_then(|node| applyset(file, &node)),
     };
@@ -171,15 +176,21 @@ pub(super) fn expectation(file: &mut File<'_>, node: &ConfigNode<'_>) -> Expecta
     expectation
 }
 
-fn server(text: &str) -> Result<String, String> {
-    match canonical(text) {
-        Some(_) => Ok(text.to_owned()),
-        None => Err(format!("`{}` is not the URL of a server", one_line(text, 100))),
+fn server(text: &str) -> Result<String, Diagnostic> {
+    if canonical(text).is_some() {
+        return Ok(text.to_owned());
     }
+    let refused = Diagnostic::general(format!("`{}` is not the URL of a server", one_line(text, 100)));
+    let is_glob = text.contains(['*', '?']) && !text.contains('=');
+    Err(if is_glob {
+        refused.with_hint(format!("servers have no globs: write each URL, as in `{SERVERS}`"))
+    } else {
+        refused
+    })
 }
 
-fn namespace(text: &str) -> Result<Glob, String> {
-    Glob::of_names(text)
+fn namespace(text: &str) -> Result<Glob, Diagnostic> {
+    Glob::of_names(text).map_err(Diagnostic::general)
 }
 
 /// Reads a list that is not empty.
@@ -187,7 +198,7 @@ fn list<T>(
     file: &mut File<'_>,
     node: &ConfigNode<'_>,
     example: &str,
-    read: impl Fn(&str) -> Result<T, String>,
+    read: impl Fn(&str) -> Result<T, Diagnostic>,
 ) -> Expected<Vec<T>> {
     let key = node.name();
     let items = file.items(node, MAX_ITEMS, example);
@@ -200,7 +211,9 @@ fn list<T>(
         match read(text) {
             Ok(value) if text.len() <= MAX_TEXT => allowed.push(value),
             Ok(_) => file.of_value(item, format!("an item of {key} is longer than {MAX_TEXT} bytes"), "shorten it"),
-            Err(message) => file.of_value(item, message, format!("write it as in `{example}`")),
+            Err(Diagnostic { message, hint, .. }) => {
+                file.of_value(item, message, hint.unwrap_or_else(|| format!("write it as in `{example}`")));
+            }
         }
     }
     Expected { allowed, location: file.location(node) }
@@ -215,15 +228,73 @@ fn applyset(file: &mut File<'_>, node: &ConfigNode<'_>) -> Option<Expected<Strin
     Some(Expected { allowed: text.to_owned(), location: file.location(node) })
 }
 
-/// The scheme, the host, the port and the path of a URL; `None` if it is not the URL of a server.
+/// The scheme, the host, the port and the path of a URL; `None` if it is not the URL of a server. One with a user name, a query, a
+/// fragment, a star or another port than a number is none: two such URLs would count as the same server.
 fn canonical(url: &str) -> Option<(String, String, u16, String)> {
-    let uri: Uri = url.parse().ok()?;
+    let is_plain = !url.contains(|c: char| matches!(c, '?' | '#' | '*') || c.is_whitespace());
+    let uri: Uri = url.parse().ok().filter(|_| is_plain)?;
     let scheme = uri.scheme_str()?.to_lowercase();
     let usual = match scheme.as_str() {
         "https" => 443,
         "http" => 80,
         _ => return None,
     };
-    let host = uri.host().filter(|host| !host.is_empty())?.to_lowercase();
-    Some((scheme, host, uri.port_u16().unwrap_or(usual), uri.path().trim_end_matches('/').to_owned()))
+    let host = uri.host().filter(|host| !host.is_empty())?;
+    let port = match uri.authority()?.as_str().strip_prefix(host)? {
+        "" => usual,
+        rest => rest.strip_prefix(':').filter(|port| port.bytes().all(|c| c.is_ascii_digit()))?.parse().ok()?,
+    };
+    Some((scheme, host.to_lowercase(), port, uri.path().trim_end_matches('/').to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_is_a_scheme_a_host_a_port_and_a_path() {
+        for url in [
+            "https://10.1.2.3:6443",
+            "HTTPS://api.shop",
+            "http://localhost/",
+            "https://[fd00::1]:6443",
+            "https://rancher.shop/k8s/clusters/c-1",
+            "https://10.1.2.3:06443",
+        ] {
+            assert!(server(url).is_ok(), "{url}");
+        }
+        let refused = [
+            "10.1.2.3",
+            "10.1.2.3:6443",
+            "ftp://10.1.2.3",
+            "https://",
+            "https:///path",
+            "https://10.1.2.3:",
+            "https://10.1.2.3:99999",
+            "https://10.1.2.3:+443",
+            "https://10.1.2.3:https",
+            "https://admin@10.1.2.3",
+            "https://admin:secret@10.1.2.3:6443",
+            "https://10.1.2.3/#top",
+            "https://10.1.2.3?x=y",
+            "https://10.1.2.3 ",
+            "https://[fd00::1]6443",
+            "https://[fd00::1",
+        ];
+        for url in refused {
+            assert_eq!(server(url).unwrap_err().hint, None, "{url}");
+        }
+        for url in ["https://10.1.2.3:*", "https://*.shop", "https://10.1.2.?:6443", "https://10.1.2.3/*", "*"] {
+            assert!(server(url).unwrap_err().hint.unwrap().starts_with("servers have no globs"), "{url}");
+        }
+    }
+
+    #[test]
+    fn only_the_same_server_is_the_same() {
+        assert_eq!(canonical("https://A.shop/"), canonical("HTTPS://a.shop:443"));
+        assert_eq!(canonical("http://a.shop"), canonical("http://a.shop:80"));
+        for other in ["https://a.shop:6443", "http://a.shop", "https://b.shop", "https://a.shop/x"] {
+            assert_ne!(canonical("https://a.shop"), canonical(other), "{other}");
+        }
+    }
 }

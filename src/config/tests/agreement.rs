@@ -93,10 +93,16 @@ fn schema_and_reader_accept_and_refuse_the_same() {
         "defaults: {fail-on: drift, report-unmanaged: true, no-ignore-annotations: true}",
         "defaults: {fail-on: [drift, unmanagedObjects]}",
         "defaults: {disable-compression: true}",
+        "expect: {servers: ['https://10.1.2.3:6443', 'HTTP://localhost', 'https://a.shop/k8s/c-1/']}",
     ] {
         agree(&whole(good), true);
     }
     for bad in [
+        "expect: {servers: ['https://10.1.2.3:*']}",
+        "expect: {servers: ['https://admin@10.1.2.3']}",
+        "expect: {servers: ['https://10.1.2.3?x=y']}",
+        "expect: {servers: ['https://10.1.2.3/#a']}",
+        "expect: {servers: ['10.1.2.3']}",
         "manualManager: []",
         "manualManagers: {}",
         "manualManagers: [1]",
@@ -225,9 +231,17 @@ fn matches(pattern: &str, text: &str) -> bool {
         }
         r"^[^\[\]{}()|^$+\\\s]*$" => !text.contains(|c: char| "[]{}()|^$+\\".contains(c) || c.is_whitespace()),
         "^([^/]+/)?[^/]+$" => text.split('/').count() <= 2 && text.split('/').all(|part| !part.is_empty()),
-        "^[hH][tT][tT][pP][sS]?://" => text
-            .split_once("://")
-            .is_some_and(|(scheme, _)| ["http", "https"].contains(&scheme.to_lowercase().as_str())),
+        r"^[hH][tT][tT][pP][sS]?://[^/@?#*\s]+(/[^?#*\s]*)?$" => {
+            text.split_once("://").is_some_and(|(scheme, rest)| {
+                let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
+                let is_plain = |text: &str| !text.contains(|c: char| "?#*".contains(c) || c.is_whitespace());
+                ["http", "https"].contains(&scheme.to_lowercase().as_str())
+                    && !authority.is_empty()
+                    && !authority.contains('@')
+                    && is_plain(authority)
+                    && is_plain(path)
+            })
+        }
         other => panic!("`{other}` is not known to the test"),
     }
 }

@@ -373,7 +373,7 @@ impl Cluster {
             Err(RequestError::Unauthorized { server, status, time, .. }) => {
                 Err(RequestError::Unauthorized { server, status, time, why: session.why_refused(time) })
             }
-            outcome => outcome.map_err(|error| self.0.contact.in_words(error)),
+            outcome => outcome.map_err(|error| self.0.contact.in_words(error, &self.0.endpoint)),
         };
         match &outcome {
             Ok(_) | Err(RequestError::Status(_)) => {

@@ -185,6 +185,34 @@ async fn a_proxy_that_is_not_there_is_reported() {
 }
 
 #[tokio::test]
+async fn a_proxy_that_is_silent_is_named() {
+    let proxy = Server::start(|_, _| Act::Silence).await;
+    for scheme in ["http", "socks5"] {
+        let proxy = format!("{scheme}://{}", proxy.address());
+        let environment = Environment { http_proxy: Some(proxy.clone()), ..Environment::default() };
+        let options = ConnectOptions {
+            request_timeout: RequestTimeout::Within(Duration::from_secs(1)),
+            ..to("http://api.invalid")
+        };
+        let error = connect(&options, &environment).await.unwrap().send(safe()).await.unwrap_err();
+        let text = error.to_string();
+        assert!(text.starts_with("cannot connect to http://api.invalid: "), "{text}");
+        assert!(text.ends_with(&format!(" (through the proxy `{proxy}`)")), "{text}");
+        assert!(error.hint().unwrap().starts_with("is the proxy right?"));
+    }
+}
+
+#[tokio::test]
+async fn an_answer_with_too_many_headers_says_so() {
+    let text = format!("HTTP/1.1 200 OK\r\n{}content-length: 0\r\n\r\n", "x-note: a\r\n".repeat(200));
+    let server = Server::start(move |_, _| Act::AnswerAndClose(text.clone().into_bytes())).await;
+    let cluster = connected(&server).await;
+    let error = cluster.send(safe()).await.unwrap_err();
+    let cause = "it has too many headers, or they are too long";
+    assert_eq!(error.to_string(), format!("the answer of {} cannot be read: {cause}", cluster.server()));
+}
+
+#[tokio::test]
 async fn a_refusal_of_the_proxy_is_reported() {
     let proxy = Server::start(|_, _| answer("403 Forbidden", &[], "no")).await;
     let address = format!("user:hunter2@{}", proxy.address());

@@ -98,7 +98,10 @@ fn of_http(error: &hyper::Error) -> Option<Cause> {
         return Some(cause(CauseKind::Broken, "it was closed before the answer was complete", None));
     }
     if error.is_parse() {
-        return Some(cause(CauseKind::Unreadable, "it is not HTTP", None));
+        // For clients, the library tells this kind by its text only.
+        let is_too_large = error.to_string() == "message head is too large";
+        let text = if is_too_large { "it has too many headers, or they are too long" } else { "it is not HTTP" };
+        return Some(cause(CauseKind::Unreadable, text, None));
     }
     None
 }

@@ -27,6 +27,19 @@ impl Endpoint {
         Self { server, proxy, held: AtomicUsize::new(0), bound: ALL_ANSWERS }
     }
 
+    /// The error if there is no connection. Through a proxy, the proxy may be what is wrong.
+    pub fn unreachable(&self, cause: String, hint: Option<String>) -> RequestError {
+        let server = self.server.clone();
+        match &self.proxy {
+            Some(proxy) => RequestError::Unreachable {
+                server,
+                cause: format!("{cause} (through the proxy `{proxy}`)"),
+                hint: Some("is the proxy right? `NO_PROXY` lists hosts that are reached without one".to_owned()),
+            },
+            None => RequestError::Unreachable { server, cause, hint },
+        }
+    }
+
     /// Begins to count the bytes of one more answer.
     pub fn hold(&self) -> Held<'_> {
         Held { all: &self.held, bound: self.bound, own: 0 }
@@ -98,9 +111,12 @@ impl Contact {
         self.is_connected.store(true, Ordering::Relaxed);
     }
 
-    /// The error of a request. As long as the server has never answered, it says so.
-    pub fn in_words(&self, error: RequestError) -> RequestError {
-        if self.is_reached.load(Ordering::Relaxed) { error } else { RequestError::silent(error) }
+    /// The error of a request. As long as the server has never answered, silence means that it cannot be reached.
+    pub fn in_words(&self, error: RequestError, endpoint: &Endpoint) -> RequestError {
+        match error.silence() {
+            Some((cause, hint)) if !self.is_reached.load(Ordering::Relaxed) => endpoint.unreachable(cause, Some(hint)),
+            _ => error,
+        }
     }
 
     /// Notes an answer, also if it refuses the credentials.

@@ -244,17 +244,10 @@ pub fn user_agent() -> String {
 fn failed(endpoint: &Endpoint, error: &kube::Error) -> RequestError {
     let cause = connect_cause::of(error);
     let server = endpoint.server.clone();
-    match (cause.kind, &endpoint.proxy) {
-        (CauseKind::NoConnection, Some(proxy)) => RequestError::Unreachable {
-            server,
-            cause: format!("{} (through the proxy `{proxy}`)", cause.text),
-            hint: Some("is the proxy right? `NO_PROXY` lists hosts that are reached without one".to_owned()),
-        },
-        (CauseKind::NoConnection, None) => {
-            RequestError::Unreachable { server, cause: cause.text, hint: cause.hint.map(str::to_owned) }
-        }
-        (CauseKind::Broken, _) => RequestError::Interrupted { server, cause: cause.text },
-        (CauseKind::Unreadable, _) => RequestError::Unreadable { server, cause: cause.text },
+    match cause.kind {
+        CauseKind::NoConnection => endpoint.unreachable(cause.text, cause.hint.map(str::to_owned)),
+        CauseKind::Broken => RequestError::Interrupted { server, cause: cause.text },
+        CauseKind::Unreadable => RequestError::Unreadable { server, cause: cause.text },
     }
 }
 

@@ -116,16 +116,11 @@ impl From<InvalidAddress> for RequestError {
 }
 
 impl RequestError {
-    /// Turns a timeout of a server that never sent a complete answer into an unreachable server.
-    pub fn silent(error: Self) -> Self {
-        match error {
-            Self::TimedOut { server, after } | Self::TooSlow { server, after } => Self::Unreachable {
-                server,
-                cause: format!("no answer within {}", seconds(after)),
-                hint: Some("is the address in the kubeconfig right, and is a VPN or a proxy needed?".to_owned()),
-            },
-            other => other,
-        }
+    /// The cause of a timeout and the advice on it, if the server never sent a complete answer.
+    pub fn silence(&self) -> Option<(String, String)> {
+        let (Self::TimedOut { after, .. } | Self::TooSlow { after, .. }) = self else { return None };
+        let hint = "is the address in the kubeconfig right, and is a VPN or a proxy needed?";
+        Some((format!("no answer within {}", seconds(*after)), hint.to_owned()))
     }
 
     /// Turns a timeout into one that happened while the answer was read.

@@ -371,7 +371,8 @@ impl Cluster {
         }
         let outcome = match outcome {
             Err(RequestError::Unauthorized { server, status, time, .. }) => {
-                Err(RequestError::Unauthorized { server, status, time, why: session.why_refused(time) })
+                let is_anonymous = !session.client.has_credentials();
+                Err(RequestError::Unauthorized { server, is_anonymous, status, time, why: session.why_refused(time) })
             }
             outcome => outcome.map_err(|error| self.0.contact.in_words(error, &self.0.endpoint)),
         };

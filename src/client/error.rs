@@ -17,6 +17,22 @@ pub(super) fn no_cluster(looked_at: &[PathBuf]) -> Diagnostic {
         .with_hint(format!("name a kubeconfig with `--kubeconfig` or `KUBECONFIG` (looked at {})", files(looked_at)))
 }
 
+/// The diagnostic if the context names no cluster, and no flag does.
+pub(super) fn context_without_cluster(context: &str, looked_at: &[PathBuf]) -> Diagnostic {
+    Diagnostic::general(format!("context `{}` names no cluster", one_line(context, 253)))
+        .with_hint(format!("set its `cluster` in {}, or give `--cluster` or `--server`", files(looked_at)))
+}
+
+/// The diagnostic if this process runs in a pod that has no token, and nothing else names a cluster.
+pub(super) fn no_token(file: &Path) -> Diagnostic {
+    let message =
+        format!("there is no kubeconfig, and this pod has no token for its cluster: `{}` is missing", file.display());
+    Diagnostic::general(message).with_hint(
+        "give the pod a service account with `automountServiceAccountToken: true`, or name a kubeconfig with \
+         `--kubeconfig` or `KUBECONFIG`",
+    )
+}
+
 /// The diagnostic if the kubeconfig has contexts, and none of them is the current one.
 pub(super) fn no_current_context(contexts: &[&str], looked_at: &[PathBuf]) -> Diagnostic {
     let names = listed(contexts.iter().copied(), NAMES_SHOWN);

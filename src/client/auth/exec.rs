@@ -159,6 +159,7 @@ impl Plugin<'_> {
             (Some(certificate), Some(key)) => Some(ClientCertificate {
                 certificate: certificate.into_bytes(),
                 key: SecretSlice::from(key.expose_secret().as_bytes().to_vec()),
+                places: ["`clientCertificateData`", "`clientKeyData`"].map(ToOwned::to_owned),
             }),
             (None, None) => None,
             _ => return Err("it has a certificate or a key, but not both".to_owned()),

@@ -19,6 +19,8 @@ use crate::client::error::read;
 pub struct ClientCertificate {
     pub certificate: Vec<u8>,
     pub key: SecretSlice<u8>,
+    /// The places where the certificate and the key were found, as messages name them.
+    pub places: [String; 2],
 }
 
 /// The credentials of a user other than a client certificate.
@@ -42,6 +44,14 @@ pub(super) fn client_certificate(user: &UserEntry, name: &str) -> Result<Option<
     let twice = |what: &str| {
         Diagnostic::general(format!("`{what}` and `{what}-data` are both set for user `{name}`: remove one of them"))
     };
+    let place = |path: Option<&PathBuf>, key: &str| match path {
+        Some(path) => format!("`{}`", path.display()),
+        None => format!("`{key}` of user `{name}`"),
+    };
+    let places = [
+        place(user.client_certificate.as_ref(), "client-certificate-data"),
+        place(user.client_key.as_ref(), "client-key-data"),
+    ];
     let certificate = match (&user.client_certificate, &user.client_certificate_data) {
         (Some(_), Some(_)) => return Err(twice("client-certificate")),
         (Some(path), None) => read("client certificate", path)?,
@@ -58,7 +68,16 @@ pub(super) fn client_certificate(user: &UserEntry, name: &str) -> Result<Option<
             );
         }
     };
-    Ok(Some(ClientCertificate { certificate, key }))
+    Ok(Some(ClientCertificate { certificate, key, places }))
+}
+
+/// Returns true if a user has credentials that would be sent over TLS.
+pub(super) fn has_credentials(user: &UserEntry) -> bool {
+    user.token.is_some()
+        || user.token_file.is_some()
+        || user.exec.is_some()
+        || user.client_certificate.is_some()
+        || user.client_certificate_data.is_some()
 }
 
 /// Determines the credentials of a user. Adds a note about each that is not used.

@@ -83,7 +83,7 @@ fn given_path(flag: Option<&PathBuf>) -> Option<&PathBuf> {
 }
 
 /// The value of `--token`, unless it is empty.
-pub fn given_token(options: &ConnectOptions) -> Option<&SecretString> {
+fn given_token(options: &ConnectOptions) -> Option<&SecretString> {
     options.token.as_ref().filter(|token| !token.expose_secret().is_empty())
 }
 

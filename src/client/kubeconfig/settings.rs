@@ -1,7 +1,7 @@
 //! The settings of a connection: the kubeconfig with the flags applied (`client-go/tools/clientcmd/client_config.go`), or the
 //! configuration of a pod for the cluster that it runs in (`client-go/rest/config.go`, `InClusterConfig`).
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use http::Uri;
 use kube::Config;
@@ -11,11 +11,13 @@ use reconcile_core::text::without_credentials;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
 
-use super::credentials::{ClientCertificate, Credentials, client_certificate, credentials, impersonation};
+use super::credentials::{
+    ClientCertificate, Credentials, client_certificate, credentials, has_credentials, impersonation,
+};
 use super::loader::Kubeconfig;
 use super::model::{ClusterEntry, UserEntry};
-use super::overrides::{Chosen, given, given_token, override_cluster, override_user};
-use crate::client::error::{files, no_cluster, no_current_context, read};
+use super::overrides::{Chosen, given, override_cluster, override_user};
+use crate::client::error::{context_without_cluster, files, no_cluster, no_current_context, no_token, read};
 use crate::client::options::{ConnectOptions, Environment};
 
 /// All settings of a connection.
@@ -57,7 +59,7 @@ impl ConnectionSettings {
                     let contexts: Vec<&str> = kubeconfig.document.contexts.keys().map(String::as_str).collect();
                     return Err(no_current_context(&contexts, &kubeconfig.looked_at));
                 }
-                (None, None) => return Err(no_cluster(&kubeconfig.looked_at)),
+                (None, None) => return Err(missing_cluster(chosen.context_name.as_deref(), environment, kubeconfig)),
             }
         }
         override_cluster(&mut cluster, options);
@@ -72,7 +74,7 @@ impl ConnectionSettings {
         let (client_certificate, credentials) = if secure {
             (client_certificate(&user, name)?, credentials(user, name, &cluster, &mut notes)?)
         } else {
-            if given_token(options).is_some() {
+            if has_credentials(&user) {
                 notes.push("credentials are not sent, because the server's address is plain `http://`".to_owned());
             }
             (None, Credentials::None)
@@ -117,6 +119,15 @@ fn without_prefix(namespace: &str) -> &str {
             (start.eq_ignore_ascii_case(prefix) && !rest.is_empty()).then_some(rest)
         })
         .unwrap_or(namespace)
+}
+
+/// The error if nothing names a cluster: the context does not, or there is no context.
+fn missing_cluster(context: Option<&str>, environment: &Environment, kubeconfig: &Kubeconfig) -> Diagnostic {
+    match (context, Pod::missing_token(environment)) {
+        (Some(context), _) => context_without_cluster(context, &kubeconfig.looked_at),
+        (None, Some(token)) => no_token(&token),
+        (None, None) => no_cluster(&kubeconfig.looked_at),
+    }
 }
 
 fn missing_server(cluster: &str, kubeconfig: &Kubeconfig) -> Diagnostic {
@@ -186,7 +197,11 @@ fn trusted(cluster: &ClusterEntry) -> Result<Option<Vec<Vec<u8>>>, Diagnostic> {
     let certificates = CertificateDer::pem_slice_iter(&pem).flatten().map(|certificate| certificate.to_vec());
     let certificates: Vec<_> = certificates.collect();
     if certificates.is_empty() {
-        return Err(Diagnostic::general("the certificate authority holds no certificate in PEM form"));
+        let message = match &cluster.certificate_authority {
+            Some(path) => format!("the certificate authority `{}` holds no certificate in PEM form", path.display()),
+            None => "`certificate-authority-data` of the cluster holds no certificate in PEM form".to_owned(),
+        };
+        return Err(Diagnostic::general(message));
     }
     Ok(Some(certificates))
 }
@@ -213,6 +228,13 @@ impl<'a> Pod<'a> {
             service_account,
             namespace: environment.pod_namespace.as_deref(),
         })
+    }
+
+    /// The file with the token of the service account, if this process runs in a pod without one.
+    pub fn missing_token(environment: &Environment) -> Option<PathBuf> {
+        let is_in_pod = environment.service_host.is_some() && environment.service_port.is_some();
+        let token = environment.service_account.join("token");
+        (is_in_pod && !token.is_file()).then_some(token)
     }
 
     /// The pod's cluster, as a kubeconfig would describe it.

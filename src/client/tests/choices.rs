@@ -31,7 +31,7 @@ async fn refused(options: &ConnectOptions, environment: &Environment) -> Diagnos
 const TWO: &str = "
 clusters: [{name: c, cluster: {server: 'https://127.0.0.1:6443/'}}, {name: empty}]
 contexts: [{name: one, context: {cluster: c, namespace: shop}}, {name: two, context: {cluster: empty}},
-  {name: three, context: {cluster: gone}}]
+  {name: three, context: {cluster: gone}}, {name: four, context: {namespace: shop}}]
 current-context: one
 ";
 
@@ -56,7 +56,7 @@ async fn a_context_that_does_not_exist_is_a_configuration_error_that_names_those
     let file = options.kubeconfig.clone().unwrap();
     let error = refused(&ConnectOptions { context: Some("on".into()), ..options }, &Environment::default()).await;
     assert_eq!(error.to_string(), "context `on` does not exist in the kubeconfig");
-    let hint = format!("did you mean `one`? the contexts in `{}`: `one`, `three`, `two`", file.display());
+    let hint = format!("did you mean `one`? the contexts in `{}`: `four`, `one`, `three`, `two`", file.display());
     assert_eq!(error.hint.as_deref(), Some(hint.as_str()));
     assert!(error.code == Code::Invalid);
 }
@@ -69,6 +69,9 @@ async fn clusters_that_lead_nowhere_are_reported_instead_of_trying_localhost() {
     assert_eq!(error.to_string(), "cluster `empty` has no `server` in the kubeconfig");
     let error = refused(&to("three"), &Environment::default()).await;
     assert_eq!(error.to_string(), "cluster `gone` does not exist in the kubeconfig");
+    let error = refused(&to("four"), &Environment::default()).await;
+    assert_eq!(error.to_string(), "context `four` names no cluster");
+    assert!(error.hint.unwrap().starts_with("set its `cluster` in `"));
 
     let environment = Environment { home: Some("/nonexistent".into()), ..Environment::default() };
     let error = refused(&ConnectOptions::default(), &environment).await;
@@ -127,9 +130,11 @@ async fn a_pod_without_kubeconfig_talks_to_its_own_cluster() {
     let outside = connect(&options, &environment).await.unwrap();
     assert_eq!((outside.server(), outside.default_namespace()), ("https://127.0.0.1:6443", "shop"));
 
-    std::fs::remove_file(folder.path().join("token")).unwrap();
+    let token = folder.path().join("token");
+    std::fs::remove_file(&token).unwrap();
     let error = refused(&ConnectOptions::default(), &environment).await;
-    assert!(error.message.starts_with("no cluster is configured"), "{error}");
+    let missing = format!("this pod has no token for its cluster: `{}` is missing", token.display());
+    assert!(error.message.ends_with(&missing) && error.hint.unwrap().contains("--kubeconfig"), "{missing}");
 }
 
 #[tokio::test]
@@ -162,6 +167,52 @@ async fn a_user_that_the_kubeconfig_lacks_is_reported() {
         *lines.lock().unwrap(),
         ["user `gone` of the context does not exist in the kubeconfig: requests are anonymous"]
     );
+}
+
+/// The warnings about the user `u` of a plain server.
+async fn notes_about(user: &str) -> Vec<String> {
+    let (log, lines) = log();
+    let (_folder, options) = kubeconfig(&format!(
+        "clusters: [{{name: c, cluster: {{server: 'http://127.0.0.1:1'}}}}]\n\
+         contexts: [{{name: x, context: {{cluster: c, user: u}}}}]\ncurrent-context: x\nusers: [{{name: u, user: {user}}}]\n"
+    ));
+    connect(&ConnectOptions { log, ..options }, &Environment::default()).await.unwrap();
+    let lines = lines.lock().unwrap();
+    lines.clone()
+}
+
+#[tokio::test]
+async fn credentials_of_the_kubeconfig_that_are_kept_from_a_plain_server_are_mentioned() {
+    for user in [
+        "{token: sesame}",
+        "{tokenFile: /none}",
+        "{client-certificate: /none, client-key: /none}",
+        "{exec: {command: /none, apiVersion: client.authentication.k8s.io/v1, interactiveMode: Never}}",
+    ] {
+        let note = "credentials are not sent, because the server's address is plain `http://`";
+        assert_eq!(notes_about(user).await, [note], "{user}");
+    }
+    assert_eq!(notes_about("{}").await, Vec::<String>::new());
+    assert_eq!(notes_about("{as: jane}").await, Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_file_without_the_certificate_or_key_that_it_should_hold_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let empty = folder.path().join("empty.pem");
+    std::fs::write(&empty, "none\n").unwrap();
+    let options = to_server("https://127.0.0.1:1");
+    let authority = ConnectOptions { certificate_authority: Some(empty.clone()), ..options.clone() };
+    let client = ConnectOptions {
+        client_certificate: Some(empty.clone()),
+        client_key: Some(empty.clone()),
+        insecure_skip_tls_verify: Some(true),
+        ..options
+    };
+    for options in [authority, client] {
+        let error = refused(&options, &Environment::default()).await;
+        assert!(error.message.contains(&format!("`{}`", empty.display())), "{error}");
+    }
 }
 
 #[tokio::test]

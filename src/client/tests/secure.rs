@@ -125,6 +125,23 @@ async fn a_token_goes_over_tls_and_never_over_plain_http() {
 }
 
 #[tokio::test]
+async fn a_server_that_gets_no_credentials_refuses_none() {
+    let plain = Server::start(guarded).await;
+    let options = ConnectOptions { token: Some("good".into()), ..to(&format!("http://{}", plain.address())) };
+    let error = send(&options).await.unwrap_err();
+    let server = format!("http://{}", plain.address());
+    let expected = format!("{server} requires credentials, and none were sent: the server answered 401 Unauthorized");
+    assert_eq!(error.in_full(), expected);
+    assert!(error.hint().unwrap().starts_with("credentials are sent over TLS only"));
+
+    let authority = Authority::new();
+    let secure = Server::start_tls(authority.server("127.0.0.1", false), guarded).await;
+    let error = send(&authority.trusted(&secure)).await.unwrap_err();
+    assert!(error.to_string().contains("requires credentials, and none were sent"), "{error}");
+    assert!(error.hint().unwrap().starts_with("choose credentials with"));
+}
+
+#[tokio::test]
 async fn a_refused_token_ends_the_run() {
     let authority = Authority::new();
     let server = Server::start_tls(authority.server("127.0.0.1", false), guarded).await;

@@ -63,7 +63,8 @@ impl Connector {
     /// A client that presents `certificate` to the server.
     pub fn client(&self, certificate: Option<&ClientCertificate>) -> Result<HttpClient, Diagnostic> {
         let tls = Tls::new(&self.config, certificate)?;
-        client(&self.config, &tls).map_err(|error| no_impersonation(&error))
+        let client = client(&self.config, &tls).map_err(|error| no_impersonation(&error))?;
+        Ok(HttpClient { has_certificate: certificate.is_some(), ..client })
     }
 }
 
@@ -93,6 +94,8 @@ pub struct HttpClient {
     pub client: Client,
     /// Opens connections before requests need them.
     pub open_ahead: OpenAhead,
+    /// True if it presents a certificate.
+    has_certificate: bool,
 }
 
 /// An HTTP client, with the credentials of its requests.
@@ -101,6 +104,13 @@ pub struct AuthorizedClient {
     pub http: HttpClient,
     /// The header with a token.
     pub authorization: Option<HeaderValue>,
+}
+
+impl AuthorizedClient {
+    /// Returns true if its requests are those of a user.
+    pub fn has_credentials(&self) -> bool {
+        self.authorization.is_some() || self.http.has_certificate
+    }
 }
 
 /// A client without a connection yet, for the server, proxy, user to impersonate and connect timeout of `config`. It fails if the
@@ -146,7 +156,8 @@ where
         .layer(config.extra_headers_layer()?)
         .map_response(counted)
         .service(Builder::new(TokioExecutor::new()).build::<_, Body>(connector));
-    Ok(HttpClient { client: Client::new(service, config.default_namespace.as_str()), open_ahead })
+    let client = Client::new(service, config.default_namespace.as_str());
+    Ok(HttpClient { client, open_ahead, has_certificate: false })
 }
 
 /// The number of bytes of an answer's body that were received so far.

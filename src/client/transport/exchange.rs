@@ -196,7 +196,8 @@ fn refusal(endpoint: &Endpoint, request: &Request, head: &Parts, body: &[u8]) ->
     if head.status == StatusCode::UNAUTHORIZED {
         let date = head.headers.get(DATE).and_then(|date| date.to_str().ok());
         let time = date.and_then(|date| rfc2822::parse(date).ok()).map(|date| date.timestamp());
-        return RequestError::Unauthorized { server: endpoint.server.clone(), status, time, why: None };
+        let server = endpoint.server.clone();
+        return RequestError::Unauthorized { server, is_anonymous: false, status, time, why: None };
     }
     RequestError::Status(status)
 }

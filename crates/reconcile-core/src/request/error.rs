@@ -20,10 +20,12 @@ pub enum RequestError {
     #[error("{0}")]
     Status(Box<StatusError>),
     /// The server does not accept the credentials (401).
-    #[error("{server} refused the credentials: {status}")]
+    #[error("{}: {status}", unauthorized(server, *is_anonymous))]
     Unauthorized {
         /// The server's URL.
         server: String,
+        /// True if no credentials were sent.
+        is_anonymous: bool,
         /// Its answer.
         status: Box<StatusError>,
         /// The time of its clock, if it sent it.
@@ -149,8 +151,8 @@ impl RequestError {
     pub fn in_full(&self) -> String {
         match self {
             Self::Status(status) => status.in_full(),
-            Self::Unauthorized { server, status, .. } => {
-                format!("{server} refused the credentials: {}", status.in_full())
+            Self::Unauthorized { server, status, is_anonymous, .. } => {
+                format!("{}: {}", unauthorized(server, *is_anonymous), status.in_full())
             }
             other => other.to_string(),
         }
@@ -191,6 +193,12 @@ impl RequestError {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Unreachable { hint, .. } => hint.clone(),
+            Self::Unauthorized { server, is_anonymous: true, .. } if server.starts_with("http://") => Some(
+                "credentials are sent over TLS only: is the address of the server meant to be `https://`?".to_owned(),
+            ),
+            Self::Unauthorized { is_anonymous: true, .. } => {
+                Some("choose credentials with `--context`, `--user` or `--token`".to_owned())
+            }
             Self::Unauthorized { why, .. } => {
                 let why = why.as_ref().map(|why| format!("{why}: ")).unwrap_or_default();
                 Some(format!("{why}log in again, or choose other credentials with `--context`, `--user` or `--token`"))
@@ -209,6 +217,15 @@ impl RequestError {
             Self::Credentials(diagnostic) => diagnostic.hint.clone(),
             _ => None,
         }
+    }
+}
+
+/// The beginning of the message about a 401.
+fn unauthorized(server: &str, is_anonymous: bool) -> String {
+    if is_anonymous {
+        format!("{server} requires credentials, and none were sent")
+    } else {
+        format!("{server} refused the credentials")
     }
 }
 

@@ -22,13 +22,16 @@ const ENCRYPTED: [&[u8]; 2] = [b"BEGIN ENCRYPTED PRIVATE KEY", b"4,ENCRYPTED"];
 /// Reads the certificates and the first key, without the other blocks of the files, which Go ignores as well (`tls.X509KeyPair`). As in
 /// Go, the certificate may be of the first version of X.509, which rustls would not present: `openssl x509 -req` makes such ones.
 pub(super) fn identity(
-    ClientCertificate { certificate, key }: &ClientCertificate,
+    ClientCertificate { certificate, key, places: [place, place_of_key] }: &ClientCertificate,
 ) -> Result<SingleCertAndKey, Diagnostic> {
     let chain: Vec<CertificateDer<'static>> = CertificateDer::pem_slice_iter(certificate).flatten().collect();
-    let Some(own) = chain.first() else { return Err(unusable("the client certificate is not in PEM form")) };
-    let own = Certificate::from_der(own).map_err(|_| unusable("the client certificate is malformed"))?;
+    let Some(own) = chain.first() else {
+        return Err(unusable(format_args!("the client certificate in {place} is not in PEM form")));
+    };
+    let own = Certificate::from_der(own)
+        .map_err(|_| unusable(format_args!("the client certificate in {place} is malformed")))?;
     let public_key = own.tbs_certificate().subject_public_key_info();
-    let key = signing_key(key.expose_secret(), public_key)?;
+    let key = signing_key(key.expose_secret(), place_of_key, public_key)?;
     if !is_pair(key.as_ref(), public_key) {
         let message = "the key of the client certificate belongs to another certificate";
         return Err(unusable(message).with_hint("`client-certificate` and `client-key` of the user have to be a pair"));
@@ -37,14 +40,18 @@ pub(super) fn identity(
 }
 
 /// Reads a key in any of the three forms, whatever its label says, as Go does (`parsePrivateKey`).
-fn signing_key(pem: &[u8], public_key: &SubjectPublicKeyInfoOwned) -> Result<Arc<dyn SigningKey>, Diagnostic> {
+fn signing_key(
+    pem: &[u8],
+    place: &str,
+    public_key: &SubjectPublicKeyInfoOwned,
+) -> Result<Arc<dyn SigningKey>, Diagnostic> {
     let Some(key) = PrivateKeyDer::pem_slice_iter(pem).flatten().next() else {
         if ENCRYPTED.iter().any(|mark| pem.windows(mark.len()).any(|part| part == *mark)) {
             let hint = "kubectl takes no such key either: `openssl pkey -in KEY -out NEW` decrypts it into a file, which nobody \
                         else should be able to read";
             return Err(unusable("the key of the client certificate is protected with a passphrase").with_hint(hint));
         }
-        return Err(unusable("the key of the client certificate is not in PEM form"));
+        return Err(unusable(format_args!("the key of the client certificate, in {place}, is not in PEM form")));
     };
     let der = key.secret_der();
     let forms = [
@@ -56,7 +63,7 @@ fn signing_key(pem: &[u8], public_key: &SubjectPublicKeyInfoOwned) -> Result<Arc
     read.ok_or_else(|| {
         let NamedKey { name, is_usable } = NamedKey::of(public_key, &SIGNING);
         if is_usable {
-            return unusable("the key of the client certificate cannot be read");
+            return unusable(format_args!("the key of the client certificate, in {place}, cannot be read"));
         }
         let message = format!("the client certificate has {}, which cannot be used here", with_article(&name));
         unusable(message).with_hint(

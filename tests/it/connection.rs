@@ -117,7 +117,7 @@ fn a_credential_plugin_that_fails_is_named() {
         })
     };
     let missing = ws.reconcile(["diff", "-f", ".", "--kubeconfig", &config("no-such-plugin")]);
-    assert!([2, 3].contains(&missing.code), "{missing}");
+    assert_eq!(missing.code, 2, "{missing}");
     assert!(missing.stderr.contains("no-such-plugin") && missing.stderr.contains("brew install"), "{missing}");
     let failing = ws.reconcile(["diff", "-f", ".", "--kubeconfig", &config("false")]).exits_with(3);
     assert!(failing.stderr.contains("false"), "{failing}");

@@ -23,6 +23,7 @@ use tokio::process::Command;
 use tokio::sync::Mutex;
 
 use crate::client::kubeconfig::credentials::{ClientCertificate, Interactive, PluginConfig};
+use crate::client::kubeconfig::kuberc::PluginRefusal;
 use crate::client::kubeconfig::loader::first_document;
 use crate::client::options::Environment;
 use crate::program;
@@ -227,7 +228,7 @@ pub enum ExecError {
         /// The file with the policy.
         file: PathBuf,
         /// The reason.
-        reason: &'static str,
+        reason: PluginRefusal,
     },
     /// It cannot be started.
     #[error("the credential plugin `{command}` cannot be started: {}", io_reason(source))]
@@ -279,34 +280,38 @@ fn ended(status: ExitStatus) -> String {
 }
 
 impl ExecError {
-    /// Returns true if the user has to correct the kubeconfig or the kuberc, or install something, rather than log in.
+    /// Returns true if the user has to correct the kubeconfig or install something, rather than log in or allow the plugin.
     fn is_configuration(&self) -> bool {
-        matches!(
-            self,
-            Self::Missing { .. } | Self::NotAllowed { .. } | Self::Refused { .. } | Self::NeedsTerminal { .. }
-        )
+        matches!(self, Self::Missing { .. } | Self::NotAllowed { .. } | Self::NeedsTerminal { .. })
     }
 
     /// A hint that says what to do.
     pub(in crate::client) fn hint(&self) -> Option<String> {
         match self {
-            Self::Missing { install_hint, .. } => {
-                Some(install_hint.clone().unwrap_or_else(|| "the kubeconfig names it; it must be on PATH".to_owned()))
+            Self::Missing { install_hint: Some(hint), .. } => Some(hint.clone()),
+            Self::Missing { command, .. } if program::is_path(OsStr::new(command)) => {
+                Some("the kubeconfig names this path: install the plugin there, or correct its `command`".to_owned())
             }
+            Self::Missing { .. } => Some("the kubeconfig names it; it must be on PATH".to_owned()),
             Self::NotAllowed { .. } => Some(
                 "take that folder out of PATH, or write the absolute path of the plugin into the kubeconfig; kubectl does not run it either".to_owned(),
             ),
-            Self::Refused { .. } => Some(
+            Self::Refused { reason: PluginRefusal::DenyAll, .. } => Some(
+                "if you trust the plugin, set `credentialPluginPolicy: Allowlist` in that file, and add its `command` to `credentialPluginAllowlist`; kubectl does not run it either".to_owned(),
+            ),
+            Self::Refused { reason: PluginRefusal::NotListed, .. } => Some(
                 "if you trust the plugin, add its `command` to `credentialPluginAllowlist` of that file; kubectl does not run it either".to_owned(),
             ),
-            Self::Failed { .. } => Some("see its output above; logging in again often helps".to_owned()),
+            Self::Failed { .. } => {
+                Some("logging in again often helps; the messages of the plugin, if it has any, are above".to_owned())
+            }
             Self::NeedsTerminal { .. } => Some("run it from a terminal, with the manifests in files".to_owned()),
             _ => None,
         }
     }
 }
 
-/// If the user has to log in, the cluster counts as unreachable, because there are no credentials for it.
+/// If the user has to log in or to allow the plugin, the cluster counts as unreachable, because there are no credentials for it.
 impl From<ExecError> for Diagnostic {
     fn from(error: ExecError) -> Self {
         let code = if error.is_configuration() { Code::Invalid } else { Code::Unauthorized };

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
+use std::fmt;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -25,6 +26,24 @@ pub struct PluginPolicy {
     pub file: PathBuf,
     /// Names and paths of the plugins that may run; `None` allows none (`DenyAll`).
     allowlist: Option<Vec<String>>,
+}
+
+/// The reason why a policy does not allow a plugin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PluginRefusal {
+    /// It allows none.
+    DenyAll,
+    /// Its list does not have the plugin.
+    NotListed,
+}
+
+impl fmt::Display for PluginRefusal {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::DenyAll => "its policy is `DenyAll`",
+            Self::NotListed => "its `credentialPluginAllowlist` does not have it",
+        })
+    }
 }
 
 impl PluginPolicy {
@@ -97,8 +116,8 @@ impl PluginPolicy {
     /// The reason why a plugin must not run, if it must not: `command` as the kubeconfig has it, and the program that it leads to, if
     /// there is one (`checkAllowlistLocked`). As in kubectl, an entry that is a path is never completed, and allows only what has this
     /// very path.
-    pub fn refusal(&self, command: &str, program: Option<&Path>) -> Option<&'static str> {
-        let Some(allowlist) = &self.allowlist else { return Some("its policy is `DenyAll`") };
+    pub fn refusal(&self, command: &str, program: Option<&Path>) -> Option<PluginRefusal> {
+        let Some(allowlist) = &self.allowlist else { return Some(PluginRefusal::DenyAll) };
         let is_listed = |path: &Path| allowlist.iter().any(|allowed| OsStr::new(allowed) == path.as_os_str());
         if is_listed(&clean(Path::new(command))) {
             return None;
@@ -111,7 +130,7 @@ impl PluginPolicy {
                 && program::find_first(allowed).is_ok_and(|found| clean(&found) == program)
         };
         let is_allowed = is_listed(&program) || allowlist.iter().any(leads_to_it);
-        (!is_allowed).then_some("its `credentialPluginAllowlist` does not have it")
+        (!is_allowed).then_some(PluginRefusal::NotListed)
     }
 }
 

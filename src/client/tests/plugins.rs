@@ -228,7 +228,8 @@ async fn yaml_is_an_answer_too() {
 async fn a_plugin_that_fails_or_is_missing_is_named() {
     let error = Stage::new("exit 3", "").error().await;
     assert!(error.to_string().ends_with("/login` failed (exit code 3)"), "{error}");
-    assert!(error.code == Code::Unauthorized && error.hint.is_some());
+    assert!(error.code == Code::Unauthorized);
+    assert!(error.hint.unwrap().starts_with("logging in again often helps"));
 
     let stage = Stage::new(TOKEN, "      installHint: \"get it at example.com\\e[31m\"");
     std::fs::remove_file(stage.file("login")).unwrap();
@@ -236,6 +237,31 @@ async fn a_plugin_that_fails_or_is_missing_is_named() {
     assert!(error.to_string().ends_with("/login` is not installed"), "{error}");
     assert!(error.code == Code::Invalid);
     assert_eq!(error.hint.as_deref(), Some("get it at example.com\\u{1b}[31m"));
+
+    let stage = Stage::new(TOKEN, "");
+    std::fs::remove_file(stage.file("login")).unwrap();
+    assert!(stage.error().await.hint.unwrap().starts_with("the kubeconfig names this path"));
+    let config = stage.read("config").replace("./login", "no-such-plugin");
+    std::fs::write(stage.file("config"), config).unwrap();
+    assert_eq!(stage.error().await.hint.as_deref(), Some("the kubeconfig names it; it must be on PATH"));
+}
+
+#[tokio::test]
+async fn a_plugin_that_the_policy_does_not_allow_is_refused_with_what_would_allow_it() {
+    let stage = Stage::new(TOKEN, "");
+    for (policy, hint) in [
+        ("DenyAll", "if you trust the plugin, set `credentialPluginPolicy: Allowlist` in that file, and add"),
+        ("Allowlist\ncredentialPluginAllowlist: [{command: other}]", "if you trust the plugin, add its `command`"),
+    ] {
+        let text =
+            format!("apiVersion: kubectl.config.k8s.io/v1beta1\nkind: Preference\ncredentialPluginPolicy: {policy}\n");
+        std::fs::write(stage.file("kuberc"), text).unwrap();
+        let options = ConnectOptions { kuberc: Some(stage.file("kuberc")), ..stage.options("https://127.0.0.1:1") };
+        let error = connect(&options, &Environment::default()).await.unwrap_err();
+        assert!(error.message.contains("does not allow the credential plugin"), "{error}");
+        assert!(error.code == Code::Unauthorized && error.hint.unwrap().starts_with(hint), "{policy}");
+    }
+    assert_eq!(stage.runs(), 0);
 }
 
 #[tokio::test]

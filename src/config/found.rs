@@ -8,6 +8,7 @@
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs::Metadata;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use reconcile_core::diagnostic::Diagnostic;
@@ -89,18 +90,32 @@ impl ConfigSearch {
     }
 
     fn counts(&mut self, path: &Path, tree: &WorkTree, owners: &Owners) -> bool {
-        if !path.is_file() {
-            return false;
-        }
-        let distrust = owners.distrust(path, tree);
-        if let Some(reason) = distrust {
-            let path = path.display();
-            let warning = format!("the configuration {path} is not used, because {reason}: `--config {path}` uses it");
+        let Ok(link) = std::fs::symlink_metadata(path) else { return false };
+        let shown = path.display();
+        let reason = match unusable(path, &link) {
+            Some(reason) => Some(reason.to_owned()),
+            None => owners.distrust(path, tree).map(|reason| format!("{reason}: `--config {shown}` uses it")),
+        };
+        if let Some(reason) = &reason {
+            let warning = format!("the configuration {shown} is not used, because {reason}");
             if !self.warnings.contains(&warning) {
                 self.warnings.push(warning);
             }
         }
-        distrust.is_none()
+        reason.is_none()
+    }
+}
+
+/// The reason why nobody could use what has the name of a configuration; `None` for a file.
+fn unusable(path: &Path, link: &Metadata) -> Option<&'static str> {
+    match std::fs::metadata(path) {
+        Ok(target) if target.is_file() => None,
+        Ok(target) if target.is_dir() => Some("it is a folder"),
+        Ok(_) => Some("it is not a regular file"),
+        Err(error) if link.is_symlink() && error.kind() == ErrorKind::NotFound => {
+            Some("it is a link to a file that does not exist")
+        }
+        Err(_) => Some("it cannot be read"),
     }
 }
 

@@ -71,6 +71,34 @@ fn a_link_that_leads_out_of_the_repository_does_not_count() {
     assert_eq!(found(&[&manifest]).unwrap().unwrap().1, ConfigOrigin::NextToManifests, "a link inside it does");
 }
 
+#[cfg(unix)]
+#[test]
+fn what_has_the_name_of_a_configuration_and_is_no_file_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    let manifest = root.join("web.yaml");
+    let file = root.join(".kubectl-reconcile.yaml");
+    write(&manifest);
+    let warnings = || {
+        let search = search(&[manifest.as_os_str()]).unwrap();
+        assert!(search.found.is_none_or(|(path, _)| !path.starts_with(&root)));
+        search.warnings
+    };
+    let because = |reason: &str| vec![format!("the configuration {} is not used, because {reason}", file.display())];
+    assert_eq!(warnings(), Vec::<String>::new());
+    std::os::unix::fs::symlink(root.join("gone"), &file).unwrap();
+    assert_eq!(warnings(), because("it is a link to a file that does not exist"));
+    std::fs::remove_file(&file).unwrap();
+    std::os::unix::fs::symlink(&file, &file).unwrap();
+    assert_eq!(warnings(), because("it cannot be read"));
+    std::fs::remove_file(&file).unwrap();
+    std::fs::create_dir(&file).unwrap();
+    assert_eq!(warnings(), because("it is a folder"));
+    std::fs::remove_dir(&file).unwrap();
+    let _socket = std::os::unix::net::UnixListener::bind(&file).unwrap();
+    assert_eq!(warnings(), because("it is not a regular file"));
+}
+
 /// Only root can give files away.
 #[cfg(unix)]
 #[test]

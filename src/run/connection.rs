@@ -79,7 +79,7 @@ pub(crate) async fn asked_version(args: &ConnectOptions, output: &Output) -> Res
             output.terminal.note(Role::Note, "warning: the user may not read the version of the server");
             None
         }
-        version => version?,
+        version => version.map_err(|error| Failure::unanswered(cluster.server(), &error))?,
     };
     Ok(cluster_info(&cluster, version))
 }

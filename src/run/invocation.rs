@@ -207,7 +207,8 @@ impl<'a> Invocation<'a> {
         let uid = async { if self.output.identifies_cluster { cluster_uid(&cluster).await } else { None } };
         let (discovery, version, uid) = futures::join!(discovery, server_version(&cluster), uid);
         let info = ClusterInfo { uid, ..cluster_info(&cluster, version.ok().flatten()) };
-        let server = Server { discovery: discovery?, namespaces, cluster };
+        let discovery = discovery.map_err(|error| Failure::unanswered(cluster.server(), &error))?;
+        let server = Server { cluster, discovery, namespaces };
         let cache = cache_folder(connection);
         let types = Types::new(cache.as_deref()).into();
         Ok(Run {

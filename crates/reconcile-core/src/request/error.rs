@@ -158,6 +158,17 @@ impl RequestError {
         }
     }
 
+    /// The error of a request on which a whole run depends: the text of a refusal alone would not say where it comes from.
+    pub fn of_run(&self, server: &str) -> String {
+        let text = self.in_full();
+        match self {
+            Self::Status(status) if !text.starts_with("the server answered ") => {
+                format!("{server} answered {} {}: {text}", status.code, status.known_reason())
+            }
+            _ => text,
+        }
+    }
+
     /// The server's refusal, if it is one.
     pub fn status(&self) -> Option<&StatusError> {
         match self {
@@ -232,4 +243,25 @@ fn unauthorized(server: &str, is_anonymous: bool) -> String {
 /// `after` in the words of `--request-timeout`.
 fn seconds(after: Duration) -> String {
     if after.subsec_millis() == 0 { format!("{}s", after.as_secs()) } else { format!("{}ms", after.as_millis()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_that_ends_a_run_names_the_server_and_its_code() {
+        let refused = |reason, message| RequestError::Status(Box::new(StatusError::refusal(503, reason, message)));
+        let text = |error: RequestError| error.of_run("https://a:6443");
+        assert_eq!(
+            text(refused("ServiceUnavailable", "apiserver not ready")),
+            "https://a:6443 answered 503 ServiceUnavailable: apiserver not ready"
+        );
+        // A page of a proxy and an empty message have their code already.
+        for message in ["the server answered 503 Service Unavailable: upstream", ""] {
+            let error = refused("ServiceUnavailable", message);
+            assert_eq!(error.of_run("https://a:6443"), error.in_full());
+        }
+        assert_eq!(text(RequestError::Stopped), "the run was interrupted");
+    }
 }

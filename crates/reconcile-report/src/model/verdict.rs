@@ -96,6 +96,14 @@ impl Failure {
         Self { verdict: Verdict::Interrupted, diagnostics: vec![Diagnostic::new(Code::Interrupted, message)] }
     }
 
+    /// The server refused or did not answer a request on which the whole run depends.
+    pub fn unanswered(server: &str, error: &RequestError) -> Self {
+        let is_stopped = matches!(error, RequestError::Stopped);
+        let verdict = if is_stopped { Verdict::Interrupted } else { Verdict::Unreachable };
+        let diagnostic = Diagnostic { message: error.of_run(server), ..Diagnostic::from(error) };
+        Self { verdict, diagnostics: vec![diagnostic] }
+    }
+
     /// The command line asks for something impossible; the hint names a possible way.
     pub fn refused(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::invalid(Diagnostic::general(message).with_hint(hint))

@@ -158,8 +158,17 @@ fn reason(error: &clap::Error, value: &str) -> String {
         _ => value,
     };
     match std::error::Error::source(error) {
-        Some(source) => one_line(&source.to_string(), 200),
+        Some(source) => plain(&source.to_string()),
         None => format!("`{}` is not one of its values", one_line(one, 100)),
+    }
+}
+
+/// The text of a parser, in plain words if it is about a range: `-1 is not in 0..=255`.
+fn plain(text: &str) -> String {
+    let range = text.split_once(" is not in ").and_then(|(value, range)| Some((value, range.split_once("..=")?)));
+    match range {
+        Some((value, (least, most))) => format!("`{}` is not a number from {least} to {most}", one_line(value, 100)),
+        None => one_line(text, 200),
     }
 }
 

@@ -31,7 +31,7 @@ use crate::bounded::read_at_most;
 use crate::cli::ConfigArgs;
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::manifest::SourceText;
-use reconcile_core::manifest::yaml::{self, Validation};
+use reconcile_core::manifest::yaml::{self, SyntaxDiagnostic, Validation};
 use reconcile_core::rules::{IgnoreRule, MAX_RULES, ReadinessRule};
 
 pub(crate) use added_rules::{new_with_rules, with_rules};
@@ -106,9 +106,10 @@ impl Configuration {
     pub fn parse(program: &Command, name: &Arc<str>, bytes: Vec<u8>) -> Result<Self, Vec<Diagnostic>> {
         let text = SourceText::from(bytes);
         let stream = yaml::read(text.bytes(), Validation::Strict);
-        if !stream.diagnostics.is_empty() {
-            let syntax = stream.diagnostics.iter();
-            return Err(syntax.map(|found| Diagnostic::of_syntax(name, found).shown_in(&text, found.also)).collect());
+        // No key of a configuration is a boolean or a number: one that YAML reads as one means another text.
+        let syntax: Vec<&SyntaxDiagnostic> = stream.diagnostics.iter().chain(&stream.changed_keys).collect();
+        if !syntax.is_empty() {
+            return Err(syntax.into_iter().map(|found| of_syntax(name, found).shown_in(&text, found.also)).collect());
         }
         let mut documents = stream.documents.iter();
         let Some(document) = documents.next() else {
@@ -126,6 +127,15 @@ impl Configuration {
         }
         file.diagnostics.sort_by(|a, b| a.location.cmp(&b.location));
         Err(file.diagnostics)
+    }
+}
+
+/// The diagnostic of a mistake in the YAML. kubectl, which some hints are about, does not read the file.
+fn of_syntax(name: &Arc<str>, found: &SyntaxDiagnostic) -> Diagnostic {
+    let diagnostic = Diagnostic::of_syntax(name, found);
+    match &found.hint {
+        Some(hint) if hint.starts_with("kubectl ") => diagnostic.with_hint("keep one of them"),
+        _ => diagnostic,
     }
 }
 

@@ -94,6 +94,20 @@ fn every_mistake_is_reported_at_its_place_with_a_suggestion() {
 }
 
 #[test]
+fn keys_are_texts_that_occur_once() {
+    assert_eq!(
+        parse(&whole("defaults: {n: x}\n")).unwrap_err(),
+        [
+            "c.yaml:3:12: the key `n` is a boolean without quotes, and becomes `false` ~ quote it to use its text: `\"n\"`"
+        ]
+    );
+    assert_eq!(
+        parse(&whole("manualManagers: [a]\nmanualManagers: [b]\n")).unwrap_err(),
+        ["c.yaml:4:1: the key `manualManagers` is set twice in this mapping ~ keep one of them"]
+    );
+}
+
+#[test]
 fn ignore_rules_are_read() {
     let configuration = accepted(
         "ignore:
@@ -230,6 +244,7 @@ fn a_default_that_is_wrong_or_dangerous_is_refused_with_the_reason() {
     }
     let hint = parse(&whole("defaults: {fail-on: drft}")).unwrap_err().remove(0);
     assert!(hint.contains(" ~ the values are `drift`, "), "{hint}");
+    assert_eq!(refused("defaults: {v: -1}"), ["1:15 `--v`: `-1` is not a number from 0 to 255"]);
     assert_eq!(refused("defaults: {full: 'yes'}"), ["1:18 `--full` cannot have this value"]);
     assert!(refused("defaults: {request-timeout: soon}")[0].starts_with("1:29 `--request-timeout`: `soon`"));
     assert_eq!(

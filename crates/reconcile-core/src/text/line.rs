@@ -41,11 +41,11 @@ fn cut(text: &str, limit: usize) -> String {
     line
 }
 
-/// The message of the operating system, without its number.
+/// The message of the operating system in lower case and without its number, or our own as it is.
 pub fn io_reason(error: &io::Error) -> String {
     let text = error.to_string();
-    let said = text.split(" (os error ").next().unwrap_or_default();
-    one_line(said, 200).to_lowercase()
+    let said = one_line(text.split(" (os error ").next().unwrap_or_default(), 200);
+    if error.get_ref().is_some() { said } else { said.to_lowercase() }
 }
 
 /// A name that others chose, as code in a message: in backquotes, or in quotes and without its backquotes, which would end the code.
@@ -150,6 +150,13 @@ mod tests {
         assert_eq!(coded("m`x \"y\""), r#""m\u0060x \"y\"""#);
         assert!(["helm", "shop/v1", "a@b=c,d+e"].iter().all(|name| is_word(name)));
         assert!(!["", "-f", "$(rm)", "a b", "a`b", "a;b", "é"].iter().any(|name| is_word(name)));
+    }
+
+    #[test]
+    fn reasons_of_the_system_begin_in_lower_case_and_our_own_stay_as_they_are() {
+        assert_eq!(io_reason(&io::Error::from_raw_os_error(2)), "no such file or directory");
+        assert_eq!(io_reason(&io::ErrorKind::NotFound.into()), "entity not found");
+        assert_eq!(io_reason(&io::Error::other("it is larger than 1 GiB")), "it is larger than 1 GiB");
     }
 
     #[test]

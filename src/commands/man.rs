@@ -89,7 +89,9 @@ fn page(command: Command, path: &[String]) -> anyhow::Result<String> {
     let command = command.display_name(name_of(path)).bin_name(typed.join(" "));
     let after = command.get_after_long_help().map(ToString::to_string).unwrap_or_default();
     let has_commands = command.get_subcommands().any(|sub| !sub.is_hide_set());
-    let page = clap_mangen::Man::new(command);
+    // An empty date would be left out, and the version would stand in its place.
+    let version = format!("{PROGRAM} {}", env!("CARGO_PKG_VERSION"));
+    let page = clap_mangen::Man::new(command).date("\"\"").source(version).manual("User Commands");
     let mut text = Vec::new();
     let rendered = page
         .render_title(&mut text)

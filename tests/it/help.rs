@@ -231,6 +231,11 @@ fn manual_pages_are_written_for_every_command() {
         }
     }
     let single = run(&["man", "config", "view"]);
+    let title = format!(
+        ".TH kubectl-reconcile-config-view 1 \"\" \"kubectl-reconcile {}\" \"User Commands\"",
+        env!("CARGO_PKG_VERSION")
+    );
+    assert!(String::from_utf8_lossy(&single.stdout).lines().any(|line| line.trim_end() == title), "{title}");
     assert_eq!(single.stdout, fs::read(target.join("kubectl-reconcile-config-view.1")).unwrap());
     assert_eq!(run(&["man", "__complete"]).status.code(), Some(2));
     assert_eq!(run(&["man", "--dir", "/proc/nowhere"]).status.code(), Some(2));

@@ -56,7 +56,7 @@ pub(crate) async fn looked_up(
             Source::Contexts => names().contexts,
             Source::Clusters => names().clusters,
             Source::Users => names().users,
-            Source::Commands => commands(program),
+            Source::Commands => commands(program, words).unwrap_or_default(),
             Source::Durations => ["30s", "1m", "5m", "10m", "30m"].map(ToOwned::to_owned).to_vec(),
             Source::Namespaces | Source::ApplySets | Source::Managers | Source::Appliers | Source::Stored => {
                 let asked = async { asked(*source, connection?, &environment).await };
@@ -75,9 +75,18 @@ pub(crate) async fn looked_up(
     known
 }
 
-fn commands(program: &Command) -> Vec<String> {
-    let shown = program.get_subcommands().filter(|command| !command.is_hide_set());
-    shown.map(|command| command.get_name().to_owned()).collect()
+/// The commands below those that `man` has before the last word; `None` if there is no such command.
+fn commands(program: &Command, words: &[String]) -> Option<Vec<String>> {
+    let (_, before) = words.split_last()?;
+    let mut command = program;
+    for name in before.iter().skip(1).filter(|word| !word.starts_with('-')) {
+        command = shown(command).find(|command| command.get_name() == name)?;
+    }
+    Some(shown(command).map(|command| command.get_name().to_owned()).collect())
+}
+
+fn shown(command: &Command) -> impl Iterator<Item = &Command> {
+    command.get_subcommands().filter(|command| !command.is_hide_set())
 }
 
 /// The values from the cluster, and those that are known without it.
@@ -192,7 +201,22 @@ async fn list(cluster: &Cluster, address: Address) -> Option<Vec<ObjectMeta>> {
 
 #[cfg(test)]
 mod tests {
+    use clap::CommandFactory as _;
+
     use super::*;
+    use crate::commands::Cli;
+
+    #[test]
+    fn man_offers_the_commands_below_those_before() {
+        let program = Cli::command();
+        let offered = |words: &[&str]| {
+            commands(&program, &words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>()).unwrap_or_default()
+        };
+        assert!(offered(&["man", ""]).contains(&"config".to_owned()));
+        assert_eq!(offered(&["man", "config", ""]), ["view", "schema"]);
+        assert_eq!(offered(&["man", "report", ""]), ["merge"]);
+        assert!(offered(&["man", "diff", ""]).is_empty() && offered(&["man", "dif", ""]).is_empty());
+    }
 
     #[test]
     fn names_known_without_a_cluster_are_offered_as_well() {

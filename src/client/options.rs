@@ -197,6 +197,8 @@ pub struct Environment {
     pub kuberc_is_disabled: bool,
     /// The home folder.
     pub home: Option<PathBuf>,
+    /// `KUBECACHEDIR`.
+    pub cache: Option<PathBuf>,
     /// `HTTPS_PROXY` or `https_proxy`.
     pub https_proxy: Option<String>,
     /// `HTTP_PROXY` or `http_proxy`.
@@ -223,6 +225,7 @@ impl Environment {
             kuberc: std::env::var_os("KUBERC").filter(|value| !value.is_empty()),
             kuberc_is_disabled: std::env::var("KUBECTL_KUBERC").is_ok_and(|value| value.to_lowercase() == "false"),
             home: std::env::home_dir().filter(|home| !home.as_os_str().is_empty()),
+            cache: std::env::var_os("KUBECACHEDIR").filter(|value| !value.is_empty()).map(PathBuf::from),
             https_proxy: variable(&["HTTPS_PROXY", "https_proxy"]),
             http_proxy: variable(&["HTTP_PROXY", "http_proxy"]),
             no_proxy: variable(&["NO_PROXY", "no_proxy"]),
@@ -232,6 +235,11 @@ impl Environment {
             service_account: Path::new(SERVICE_ACCOUNT).to_owned(),
             stdin_is_terminal: std::io::stdin().is_terminal(),
         }
+    }
+
+    /// The folder for what is kept between runs (`getDefaultCacheDir` in `cli-runtime/pkg/genericclioptions`).
+    pub fn cache_folder(&self) -> Option<PathBuf> {
+        self.cache.clone().or_else(|| Some(self.home.as_ref()?.join(".kube").join("cache")))
     }
 }
 
@@ -247,6 +255,15 @@ fn variable(names: &[&str]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_cache_is_where_kubectl_has_it() {
+        let home = Environment { home: Some("/home/a".into()), ..Environment::default() };
+        assert_eq!(home.cache_folder(), Some("/home/a/.kube/cache".into()));
+        let moved = Environment { cache: Some("/tmp/cache".into()), ..home };
+        assert_eq!(moved.cache_folder(), Some("/tmp/cache".into()));
+        assert_eq!(Environment::default().cache_folder(), None);
+    }
 
     #[test]
     fn timeouts_are_read_as_kubectl_reads_them() {

@@ -81,6 +81,7 @@ Environment variables:
   GITHUB_STEP_SUMMARY        (in GitHub Actions) a report in this file is appended to it
   RUST_BACKTRACE             after a bug in the program, 1 also shows where it was
   HOME                       where ~/.kube/config and ~/.kube/cache are
+  KUBECACHEDIR               directory for cached types instead of ~/.kube/cache
   PATH                       where kustomize, kubectl and credential plugins are found;
                              relative entries are ignored
   PATHEXT                    (Windows) endings of programs

@@ -243,10 +243,10 @@ fn or_offline(mut failure: Failure) -> Failure {
     failure
 }
 
-/// The folder for what is kept between runs.
+/// The folder for what is kept between runs, which `KUBECACHEDIR` moves as it does for kubectl.
 pub(crate) fn cache_folder(connection: &ConnectOptions) -> Option<PathBuf> {
-    let home = || Environment::from_process().home.map(|home| home.join(".kube").join("cache"));
-    connection.cache_dir.clone().or_else(home)
+    let usual = || Environment::from_process().cache_folder();
+    connection.cache_dir.clone().or_else(usual)
 }
 
 impl Run<'_> {

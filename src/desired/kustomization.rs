@@ -11,7 +11,7 @@ use crate::bounded::read_at_most;
 use kube_yaml::Validation;
 use reconcile_core::diagnostic::KUSTOMIZATIONS;
 use reconcile_core::manifest::{BuiltFrom, Files};
-use reconcile_core::pull::kustomize::{Level, Remote, Tree, bases, built_from, joined, references, urls};
+use reconcile_core::pull::kustomize::{Level, Names, Remote, Tree, bases, built_from, joined, references, urls};
 use reconcile_core::pull::may_hold_secrets;
 
 /// The most files that are read.
@@ -25,14 +25,19 @@ pub(super) fn origins(directory: &OsStr) -> Option<BuiltFrom> {
     Some(built_from(&tree, |file| named(file, &here)))
 }
 
-/// Returns true if a kustomization, or a file that it names, may have values of Secrets. What is not read, as it is fetched or too large, may.
-pub(super) fn may_have_secrets(directory: &OsStr) -> bool {
-    let tree = directory.to_str().and_then(real).and_then(|folder| read(folder, &Files::new()).ok());
-    tree.is_none_or(|tree| {
-        let mut files = tree.files.values();
-        let mentions = files.any(|bytes| may_hold_secrets(&String::from_utf8_lossy(bytes)));
-        mentions || tree.is_partial || !tree.remotes.is_empty()
-    })
+/// The names that a message about a build may repeat, if the kustomization, or a file that it names, may have values of Secrets. What is
+/// not read, as it is fetched or too large, may.
+pub(super) fn names_beside_secrets(directory: &OsStr) -> Option<Names> {
+    let name = directory.to_string_lossy();
+    match directory.to_str().and_then(real).and_then(|folder| read(folder, &Files::new()).ok()) {
+        Some(tree) => may_have_secrets(&tree).then(|| Names::of(&name, &tree)),
+        None => Some(Names::of_directory(&name)),
+    }
+}
+
+fn may_have_secrets(tree: &Tree) -> bool {
+    let mentions = tree.files.values().any(|bytes| may_hold_secrets(&String::from_utf8_lossy(bytes)));
+    mentions || tree.is_partial || !tree.remotes.is_empty()
 }
 
 /// A file as messages name it: by its path from the working directory, with at most three `..`.
@@ -150,6 +155,10 @@ mod tests {
 
     const PLAIN: &str = "configMapGenerator:\n- name: c\n  literals: [colour=green]\n";
 
+    fn may_have(directory: &OsStr) -> bool {
+        names_beside_secrets(directory).is_some()
+    }
+
     /// A folder with a kustomization.
     fn kustomization_with(text: &str) -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
@@ -159,29 +168,29 @@ mod tests {
 
     #[test]
     fn what_was_read_and_mentions_no_secret_has_none() {
-        assert!(!may_have_secrets(kustomization_with(PLAIN).path().as_os_str()));
+        assert!(!may_have(kustomization_with(PLAIN).path().as_os_str()));
         let generator = "secretGenerator:\n- name: s\n  literals: [hunter2]\n";
-        assert!(may_have_secrets(kustomization_with(generator).path().as_os_str()));
+        assert!(may_have(kustomization_with(generator).path().as_os_str()));
     }
 
     #[test]
     fn what_was_not_read_may_have_secrets() {
         for resource in ["file:///rem//base?ref=main", "https://example.com/base", "../missing"] {
             let folder = kustomization_with(&format!("resources: ['{resource}']\n{PLAIN}"));
-            assert!(may_have_secrets(folder.path().as_os_str()), "{resource}");
+            assert!(may_have(folder.path().as_os_str()), "{resource}");
         }
         for (name, value) in [("files", "https://example.com/a"), ("files", "a=https://example.com/a")] {
             let folder = kustomization_with(&format!("configMapGenerator:\n- name: c\n  {name}: ['{value}']\n"));
-            assert!(may_have_secrets(folder.path().as_os_str()), "{name}: {value}");
+            assert!(may_have(folder.path().as_os_str()), "{name}: {value}");
         }
-        assert!(may_have_secrets(OsStr::new("https://example.com/base")), "nothing is here");
+        assert!(may_have(OsStr::new("https://example.com/base")), "nothing is here");
     }
 
     #[test]
     fn what_is_too_large_to_be_read_may_have_secrets() {
         let folder = kustomization_with("resources: [large.yaml]\n");
         fs::File::create(folder.path().join("large.yaml")).unwrap().set_len(MOST_BYTES + 1).unwrap();
-        assert!(may_have_secrets(folder.path().as_os_str()));
+        assert!(may_have(folder.path().as_os_str()));
     }
 
     #[test]
@@ -191,7 +200,7 @@ mod tests {
         fs::create_dir(&base).unwrap();
         fs::write(base.join("kustomization.yaml"), PLAIN).unwrap();
         symlink(&base, folder.path().join("base")).unwrap();
-        assert!(may_have_secrets(folder.path().as_os_str()));
-        assert!(may_have_secrets(base.as_os_str()));
+        assert!(may_have(folder.path().as_os_str()));
+        assert!(may_have(base.as_os_str()));
     }
 }

@@ -8,9 +8,9 @@ use std::time::Duration;
 use reconcile_core::diagnostic::{Diagnostic, KUSTOMIZATIONS, is_kustomization};
 use reconcile_core::text::{io_reason, name_without_credentials, urls_without_credentials};
 
+use super::voice::{Failure, Voice};
 use crate::bounded::read_at_most;
 use crate::desired::child::{Ended, Unended, ended};
-use crate::desired::kustomization::may_have_secrets;
 use crate::program;
 use crate::program::LookupError;
 
@@ -72,37 +72,14 @@ fn build_within(directory: &OsStr, limits: Limits, environment: &[(&str, &str)])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn();
-    let failed = |text: String| {
-        let diagnostic = |text: &str| Diagnostic::of_file(&name, format!("`{command}` {text}"));
-        if text.contains("must specify --enable-helm") {
-            // A chart of a pull request can run what it likes as a plugin of helm: nobody gets that by default.
-            let hint =
-                format!("for trusted charts, pipe it: `{command} --enable-helm {name} | kubectl reconcile diff -f -`");
-            return diagnostic("failed: it has `helmCharts`, and these are not rendered without `--enable-helm`")
-                .with_hint(hint);
-        }
-        match without_quotes(&text).filter(|_| may_have_secrets(directory)) {
-            Some(rest) => diagnostic(&rest).with_hint(format!(
-                "the rest is left out because it may quote a secret value; `{command} {name}` shows it"
-            )),
-            None => diagnostic(&text),
-        }
-    };
-    match started {
-        Ok(child) => finish(child, limits).map_err(failed),
-        Err(error) => {
-            let message = format!("`{command}` cannot be run: {}", io_reason(&error));
-            Err(Diagnostic::of_file(&name, message))
-        }
+    let child = started
+        .map_err(|error| Diagnostic::of_file(&name, format!("`{command}` cannot be run: {}", io_reason(&error))))?;
+    let file = name_without_credentials(&file(directory).to_string_lossy());
+    let voice = Voice { directory, name: &name, file: &file, command: &command };
+    match finish(child, limits) {
+        Ok(Built { manifests, warnings }) => Ok(Built { manifests, warnings: voice.warnings(&warnings) }),
+        Err(failure) => Err(voice.error(&failure)),
     }
-}
-
-/// A message up to the first text that it quotes from a file; `None` if it quotes none. Names of files are in single quotes.
-fn without_quotes(text: &str) -> Option<String> {
-    let first = text.lines().next().unwrap_or_default();
-    let end = first.find(['[', '{', '"', '`', '|']).unwrap_or(first.len());
-    let shown = first.get(..end).unwrap_or_default().trim_end();
-    (shown.len() < text.trim_end().len()).then(|| format!("{shown} …"))
 }
 
 /// The file of the kustomization in a directory; the directory itself if it has none, as one that is fetched.
@@ -139,24 +116,30 @@ fn find() -> Result<(PathBuf, String, &'static str), Diagnostic> {
     })
 }
 
-/// Reads the output of the program until it ends. An error completes a sentence that begins with the command.
-fn finish(child: Child, limits: Limits) -> Result<Built, String> {
-    let Ended { status, output, said } = ended(child, &[], limits.bytes, limits.time).map_err(|end| match end {
-        Unended::TooLate => format!("did not end within {}s", limits.time.as_secs()),
-        Unended::TooMuch if limits.bytes == MAX_INPUT => "failed: it is larger than 1 GiB".to_owned(),
-        Unended::TooMuch => format!("failed: it is larger than {} MiB", limits.bytes >> 20),
-        Unended::Failed(error) => format!("failed: {}", io_reason(&error)),
+/// Reads the output of the program until it ends.
+fn finish(child: Child, limits: Limits) -> Result<Built, Failure> {
+    let Ended { status, output, said } = ended(child, &[], limits.bytes, limits.time).map_err(|end| {
+        Failure::Ours(match end {
+            Unended::TooLate => format!("did not end within {}s", limits.time.as_secs()),
+            Unended::TooMuch if limits.bytes == MAX_INPUT => "failed: it is larger than 1 GiB".to_owned(),
+            Unended::TooMuch => format!("failed: it is larger than {} MiB", limits.bytes >> 20),
+            Unended::Failed(error) => format!("failed: {}", io_reason(&error)),
+        })
     })?;
     let said = said.trim().lines().map(without_log_head).collect::<Vec<_>>().join("\n");
     let said = urls_without_credentials(&said);
     if status.success() {
         return Ok(Built { manifests: output, warnings: said.lines().map(ToOwned::to_owned).collect() });
     }
-    Err(format!("failed: {}", if said.is_empty() { status.to_string() } else { said }))
+    Err(if said.is_empty() { Failure::Ours(format!("failed: {status}")) } else { Failure::Theirs(said) })
 }
 
-/// A line without what klog puts around a message: `E1125 03:17:37.873620 9037 run.go:72] "command failed" err="no such directory"`.
+/// A line without what Go's log and klog put around a message: `2026/11/25 03:17:37 no such directory`, and
+/// `E1125 03:17:37.873620 9037 run.go:72] "command failed" err="no such directory"`.
 fn without_log_head(line: &str) -> String {
+    if let Some(message) = without_time(line) {
+        return message.to_owned();
+    }
     let is_head = |head: &str| {
         let mut words = head.split_ascii_whitespace();
         let date = words.next().unwrap_or_default();
@@ -168,6 +151,17 @@ fn without_log_head(line: &str) -> String {
     let error = message.split_once(" err=").filter(|_| message.starts_with('"'));
     let error = error.and_then(|(_, error)| serde_json::from_str::<String>(error).ok());
     error.unwrap_or_else(|| message.to_owned())
+}
+
+/// The message behind a time, as in `2026/11/25 03:17:37 message`.
+fn without_time(line: &str) -> Option<&str> {
+    let (date, rest) = line.split_once(' ')?;
+    let (time, message) = rest.split_once(' ')?;
+    let is_of = |text: &str, form: &str| {
+        let fits = |(c, in_form): (char, char)| if in_form == '0' { c.is_ascii_digit() } else { c == in_form };
+        text.len() == form.len() && text.chars().zip(form.chars()).all(fits)
+    };
+    (is_of(date, "0000/00/00") && is_of(time, "00:00:00")).then_some(message)
 }
 
 /// Largest input that is read, in bytes: 1 GiB.
@@ -185,7 +179,7 @@ mod tests {
 
     use super::*;
 
-    fn run(script: &str, limit: Duration) -> Result<(String, Vec<String>), String> {
+    fn run(script: &str, limit: Duration) -> Result<(String, Vec<String>), Failure> {
         let mut command = Command::new("/bin/sh");
         command.args(["-c", script]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let limits = Limits { time: limit, bytes: 1 << 20 };
@@ -197,13 +191,13 @@ mod tests {
     fn both_outputs_are_taken_and_a_failure_is_explained_by_the_program() {
         let limit = Duration::from_mins(1);
         assert_eq!(run("echo a: 1; echo old >&2", limit), Ok(("a: 1\n".into(), vec!["old".into()])));
-        assert_eq!(run("echo a: 1; echo bad >&2; exit 3", limit), Err("failed: bad".into()));
-        assert_eq!(run("exit 3", limit), Err("failed: exit status: 3".into()));
+        assert_eq!(run("echo a: 1; echo bad >&2; exit 3", limit), Err(Failure::Theirs("bad".into())));
+        assert_eq!(run("exit 3", limit), Err(Failure::Ours("failed: exit status: 3".into())));
     }
 
     #[test]
     fn output_without_an_end_is_read_up_to_the_limit() {
-        assert_eq!(run("yes", Duration::from_mins(1)), Err("failed: it is larger than 1 MiB".into()));
+        assert_eq!(run("yes", Duration::from_mins(1)), Err(Failure::Ours("failed: it is larger than 1 MiB".into())));
     }
 
     #[test]
@@ -216,6 +210,8 @@ mod tests {
             ),
             (format!("{head}Warning: 'bases' is deprecated"), "Warning: 'bases' is deprecated"),
             (format!("{head}\"odd\" err=x"), "\"odd\" err=x"),
+            ("2026/11/30 21:24:29 bad replacement".to_owned(), "bad replacement"),
+            ("2026/11/30 21:24:2x bad".to_owned(), "2026/11/30 21:24:2x bad"),
             ("Error: accumulating resources: a] b".to_owned(), "Error: accumulating resources: a] b"),
             ("E1125 is not the head] of a line".to_owned(), "E1125 is not the head] of a line"),
         ] {
@@ -225,7 +221,7 @@ mod tests {
 
     #[test]
     fn a_program_that_does_not_end_is_stopped() {
-        let late = Err("did not end within 0s".to_owned());
+        let late = Err(Failure::Ours("did not end within 0s".to_owned()));
         // It writes nothing; it has closed its output; something that it started has not.
         for script in ["sleep 60", "exec >&- 2>&-; sleep 60", "sleep 60 & exit 0"] {
             let start = Instant::now();

@@ -1,6 +1,7 @@
 //! Finds and reads the inputs of `-f` and `-k`. All errors are collected.
 
 mod kustomize;
+mod voice;
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;

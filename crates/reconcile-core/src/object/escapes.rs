@@ -67,6 +67,10 @@ fn replaced(text: &str, bytes: &mut Vec<u8>) -> Option<usize> {
             });
             Some(2)
         }
+        [b'\\', b'0'..=b'3', b'0'..=b'7', b'0'..=b'7', ..] => {
+            bytes.push(u8::from_str_radix(text.get(1..4)?, 8).ok()?);
+            Some(4)
+        }
         // A quote, a slash, or another backslash, which may begin an escape.
         [b'\\', ..] => Some(1),
         [b'&', b'#', b'x' | b'X', ..] => reference(text, text.get(3..)?, 16, bytes),
@@ -106,6 +110,7 @@ mod tests {
             ("100%25 p%C3%B6l %zz %", "100% pöl %zz %"),
             ("a&amp;b&#39;c&#x3C;d&copy;e&#;", "a&b'c<d&copy;e&#;"),
             ("\\\\u0026 %2526 &amp;lt;", "& & <"),
+            ("p\\303\\266l \\0 \\18", "p\u{f6}l 0 18"),
             ("\\ud83d\\ude00x😀y", "xy"),
             ("\\u00", "\\u00"),
             ("\\", ""),

@@ -3,6 +3,7 @@
 
 mod certificate;
 mod definition;
+mod encoded;
 mod escapes;
 pub mod generated;
 mod grant_coverage;

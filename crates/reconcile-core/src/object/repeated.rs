@@ -1,9 +1,10 @@
-//! Texts that repeat values of Secrets: as plain text, in base64 or escaped, also if they were cut off.
+//! Texts that repeat values of Secrets: as plain text, in base64, as numbers or escaped, also if they were cut off.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
+use super::encoded::decoded;
 use super::escapes::unescaped;
 
 /// Minimum length of the parts of a value that are searched for in a text, in characters.
@@ -25,14 +26,17 @@ const OPEN_WORDS: [&str; 5] = ["default", "false", "none", "null", "true"];
 pub(crate) struct SecretValues {
     /// The parts of the values, on one line each, as they are and without escapes; sorted. None begins with another one.
     parts: Vec<String>,
+    /// True if a value is no text.
+    has_bytes: bool,
 }
 
 impl SecretValues {
     /// Takes the values apart that a function visits.
     pub fn of(visit: impl FnOnce(&mut dyn FnMut(&Value))) -> Self {
         let mut parts = Vec::new();
+        let mut has_bytes = false;
         visit(&mut |value| {
-            each_part(value, &mut |part| {
+            has_bytes |= each_part(value, &mut |part| {
                 let part = beginning(part, ESCAPED);
                 let both = [on_one_line(part), on_one_line(&unescaped(part))];
                 let is_secret =
@@ -44,13 +48,32 @@ impl SecretValues {
         parts.sort_unstable();
         // A text with the longer one has the shorter one.
         parts.dedup_by(|part, shorter| part.starts_with(shorter.as_str()));
-        Self { parts }
+        Self { parts, has_bytes }
     }
 
     /// Returns true if a text holds one of the values, or at its end the beginning of one.
     pub fn are_in(&self, text: &str) -> bool {
-        !self.parts.is_empty()
-            && [on_one_line(text), on_one_line(&unescaped(text))].iter().any(|line| self.in_line(line))
+        if self.parts.is_empty() {
+            return false;
+        }
+        let (line, plain) = (on_one_line(text), on_one_line(&unescaped(text)));
+        let is_escaped = plain != line;
+        self.in_line(&line)
+            || is_escaped && self.in_line(&plain)
+            || self.are_encoded_in(&line)
+            || is_escaped && self.are_encoded_in(&plain)
+    }
+
+    /// Returns true if a text holds one of the values as numbers or in base64.
+    fn are_encoded_in(&self, line: &str) -> bool {
+        decoded(line).iter().any(|bytes| {
+            let text = String::from_utf8_lossy(bytes);
+            // The values that are no text are known in base64 alone.
+            let shifted = || (0..3).filter_map(|at| bytes.get(at..)).any(|rest| self.in_line(&STANDARD.encode(rest)));
+            self.in_line(&on_one_line(&text))
+                || self.in_line(&on_one_line(&unescaped(&text)))
+                || self.has_bytes && shifted()
+        })
     }
 
     fn in_line(&self, line: &str) -> bool {
@@ -82,21 +105,27 @@ impl SecretValues {
     }
 }
 
-/// Calls a function with the parts of a value that a text must not hold.
-fn each_part(value: &Value, each: &mut dyn FnMut(&str)) {
+/// Calls a function with the parts of a value that a text must not hold. Returns true if a part is base64 of what is no text.
+fn each_part(value: &Value, each: &mut dyn FnMut(&str)) -> bool {
+    let mut has_bytes = false;
     match value {
-        Value::Object(map) => map.values().for_each(|value| each_part(value, each)),
-        Value::Array(items) => items.iter().for_each(|value| each_part(value, each)),
+        Value::Object(map) => map.values().for_each(|value| has_bytes |= each_part(value, each)),
+        Value::Array(items) => items.iter().for_each(|value| has_bytes |= each_part(value, each)),
         Value::String(value) => {
             each_part_of_text(value, each);
-            let decoded = STANDARD.decode(value.replace(['\n', '\r'], "")).ok();
-            if let Some(decoded) = decoded.and_then(|bytes| String::from_utf8(bytes).ok()) {
-                each_part_of_text(&decoded, each);
+            match STANDARD.decode(value.replace(['\n', '\r'], "")).map(String::from_utf8) {
+                Ok(Ok(decoded)) => each_part_of_text(&decoded, each),
+                Ok(Err(error)) => {
+                    has_bytes = true;
+                    each(&STANDARD.encode(error.as_bytes().as_chunks::<3>().0.as_flattened()));
+                }
+                Err(_) => {}
             }
         }
         Value::Number(number) => each_part_of_text(&number.to_string(), each),
         Value::Null | Value::Bool(_) => {}
     }
+    has_bytes
 }
 
 fn each_part_of_text(whole: &str, each: &mut dyn FnMut(&str)) {
@@ -162,7 +191,7 @@ mod tests {
             ("Xhunte", false),
             ("the hunter", true),
             ("it has two lines", true),
-            ("dHdvIGxpbmVz", false),
+            ("dHdvIGxpbmVz", true),
             ("b25lIGxpbmUKdHdvIGxpbmVz", true),
             ("no 1234", false),
             ("no 123456", true),
@@ -203,6 +232,50 @@ mod tests {
         ] {
             assert!(of(&json!(value)).are_in(text), "{text}");
         }
+    }
+
+    #[test]
+    fn a_value_is_found_in_bytes_that_are_numbers_or_base64() {
+        let document = r#"{"kind":"Secret","stringData":{"a":"CANARY\u0026value"}}"#;
+        let spelled = |bytes: &[u8], form: fn(u8) -> String, between: &str| {
+            bytes.iter().map(|byte| form(*byte)).collect::<Vec<_>>().join(between)
+        };
+        for value in [json!("CANARY&value"), json!(STANDARD.encode([200, 17, 255, 0, 130, 9, 77, 201, 3, 2, 1]))] {
+            let all = of(&value);
+            let bytes = match value.as_str() {
+                Some("CANARY&value") => document.as_bytes().to_vec(),
+                _ => vec![65, 200, 17, 255, 0, 130, 9, 77, 201, 3, 2, 1, 66],
+            };
+            for text in [
+                format!("got [{}]", spelled(&bytes, |byte| byte.to_string(), " ")),
+                format!("got {{[{}] <nil>}}", spelled(&bytes, |byte| byte.to_string(), " ")),
+                format!("got []byte{{{}}}", spelled(&bytes, |byte| format!("{byte:#x}"), ", ")),
+                format!("got {}", spelled(&bytes, |byte| format!("{byte:02x}"), "")),
+                format!("got {}", spelled(&bytes, |byte| format!("{byte:02X}"), " ")),
+                format!("got {}", spelled(&bytes, |byte| format!("{byte:#05o}"), " ")),
+                format!("got {}", STANDARD.encode(&bytes)),
+                format!("got {}", STANDARD.encode([b"x".as_slice(), &bytes].concat())),
+                format!("got {}", STANDARD.encode([b"xy".as_slice(), &bytes].concat())),
+                format!(
+                    "got \"{}\"",
+                    spelled(STANDARD.encode(&bytes).as_bytes(), |byte| char::from(byte).to_string(), "\\n")
+                ),
+            ] {
+                assert!(all.are_in(&text), "{text}");
+            }
+        }
+        let octal = spelled(b"CANARY&value", |byte| format!("\\{byte:03o}"), "");
+        assert!(of(&json!("CANARY&value")).are_in(&format!("got {octal}")));
+        assert!(of(&json!("p\u{f6}sswort")).are_in("got p\\303\\266sswort"));
+        let cut = of(&json!("CANARY&value"));
+        assert!(cut.are_in("got [67 65 78 65 82 89 38 118…") && !cut.are_in("got [67 65 78 65 82]"));
+    }
+
+    #[test]
+    fn other_numbers_and_words_repeat_nothing() {
+        let all = of(&json!({"a": "hunter2", "b": "9471", "c": STANDARD.encode([200, 17, 255, 0, 130])}));
+        let text = "denied: spec.ports[0].port 8080, 255, 17 and 200: sha256:0123456789abcdef is no image of registry.example.com/a-b_c";
+        assert!(!all.are_in(text) && !all.are_in(&text.repeat(100)));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Messages about refusals of a Secret. The text of a server, a webhook or a policy may quote its values in any spelling, so none
+//! Messages about refusals of a Secret, and of other objects with secret values. The text of a server, a webhook or a policy may quote its values in any spelling, so none
 //! of that text is repeated. A message names the author of the refusal, the code, the reason and the fields.
 
 use std::fmt::Write as _;
@@ -6,9 +6,10 @@ use std::fmt::Write as _;
 use serde_json::Value;
 use structured_merge::{FieldPath, GroupVersionKind, is_dns_subdomain};
 
+use super::known_path::known_path;
 use super::resolve::Target;
 use crate::diagnostic::Diagnostic;
-use crate::object::{Permission, may_quote_secret};
+use crate::object::{Permission, holds_secrets, inner_values, may_quote_secret};
 use crate::request::{Cause, StatusError};
 
 /// The hint that says where to read the text that is left out.
@@ -37,7 +38,7 @@ const REQUIRED_KEYS: [&str; 8] = [
     "username",
 ];
 
-/// Describes refusals of a Secret without repeating foreign text. The keys of these versions of the Secret may be named.
+/// Describes refusals of an object with secret values without repeating foreign text. The keys of these versions of the object may be named.
 #[derive(Clone, Copy, Debug)]
 pub struct Discreet<'a> {
     objects: &'a [&'a Value],
@@ -61,7 +62,8 @@ impl<'a> Discreet<'a> {
 
     /// `admission webhook "a.example.com" denied the request (400 BadRequest): data["tls.crt"] is required`
     pub fn sentence(self, status: &StatusError) -> String {
-        let who = author(status).unwrap_or_else(|| "the server refused the request".to_owned());
+        let who = author(status).filter(|who| !self.has_inner_value(who));
+        let who = who.unwrap_or_else(|| "the server refused the request".to_owned());
         let mut sentence = format!("{who} ({} {})", status.code, status.known_reason());
         let mut causes: Vec<String> = status.causes.iter().filter_map(|cause| self.cause(cause)).collect();
         causes.dedup();
@@ -80,9 +82,25 @@ impl<'a> Discreet<'a> {
         Some(format!("`{field}` {}", complaint(&cause.reason)))
     }
 
+    /// Returns true if the object is known, and is no Secret itself.
+    fn is_of_other_kind(self) -> bool {
+        let is_other = |object: &&Value| {
+            object.get("kind").is_some_and(Value::is_string) && !holds_secrets(&GroupVersionKind::of(object), object)
+        };
+        !self.objects.is_empty() && self.objects.iter().all(is_other)
+    }
+
+    /// Returns true if a name repeats a value of a Secret inside of the object.
+    fn has_inner_value(self, name: &str) -> bool {
+        self.is_of_other_kind() && inner_values(true, self.objects.iter().copied()).are_in(name)
+    }
+
     /// Reads the leading part of a path that names fields of a Secret and keys that the object has. The remainder is dropped,
     /// because a webhook may write anything into a path.
     pub fn field(self, text: &str) -> Option<FieldPath> {
+        if self.is_of_other_kind() {
+            return Some(known_path(self.objects, text)).filter(|path| !path.elements().is_empty());
+        }
         let text = text.strip_prefix('.').unwrap_or(text);
         let end = text.find(['.', '[']).unwrap_or(text.len());
         let (name, mut rest) = text.split_at(end);
@@ -190,9 +208,9 @@ fn author(status: &StatusError) -> Option<String> {
         return Some(webhook);
     }
     // `secrets "it" is forbidden: …`
-    let forbidden = message.split_once(" is forbidden: ").filter(|(what, _)| {
-        what.strip_prefix("secrets \"").is_some_and(|rest| rest.strip_suffix('"').is_some_and(is_dns_subdomain))
-            || *what == "secrets"
+    let forbidden = message.split_once(" is forbidden: ").filter(|(what, _)| match what.split_once(" \"") {
+        Some((resource, name)) => is_dns_subdomain(resource) && name.strip_suffix('"').is_some_and(is_dns_subdomain),
+        None => is_dns_subdomain(what),
     });
     let message = forbidden.map_or(message, |(_, rest)| rest);
     if let Some((policy, rest)) = policy(message)
@@ -204,14 +222,14 @@ fn author(status: &StatusError) -> Option<String> {
         let name = rest.split(',').next().unwrap_or_default();
         return is_dns_subdomain(name).then(|| format!("the quota `{name}` is exceeded"));
     }
-    let verb = rights(message)?;
+    let (verb, resource) = rights(message)?;
     // The namespace is that of the request (`StatusError::answering`).
     let place = match status.missing.as_deref() {
         None => String::new(),
         Some(Permission { namespace: Some(namespace), .. }) => format!(" in the namespace \"{namespace}\""),
         Some(_) => " in the cluster".to_owned(),
     };
-    Some(format!("the user cannot {verb} resource \"secrets\"{place}"))
+    Some(format!("the user cannot {verb} resource \"{resource}\"{place}"))
 }
 
 /// The actions of a webhook, by the words that follow its name (apiserver `pkg/admission/plugin/webhook`).
@@ -242,13 +260,15 @@ fn policy(message: &str) -> Option<(String, &str)> {
         .then(|| (format!("{kind} `{name}` (binding `{binding}`)"), rest))
 }
 
-/// `User "jane" cannot patch resource "secrets" in API group ""…`: the verb.
-fn rights(message: &str) -> Option<String> {
+/// `User "jane" cannot patch resource "secrets" in API group ""…`: the verb and the resource.
+fn rights(message: &str) -> Option<(&str, &str)> {
     const VERBS: [&str; 9] =
         ["create", "delete", "deletecollection", "get", "impersonate", "list", "patch", "update", "watch"];
     let (_, rest) = message.strip_prefix("User \"")?.split_once("\" cannot ")?;
-    let (verb, rest) = rest.split_once(' ')?;
-    (VERBS.contains(&verb) && rest.starts_with("resource \"secrets\"")).then(|| verb.to_owned())
+    let (verb, rest) = rest.split_once(" resource \"")?;
+    let (resource, _) = rest.split_once("\" in API group ")?;
+    let is_resource = resource.split('/').count() <= 2 && resource.split('/').all(is_dns_subdomain);
+    (VERBS.contains(&verb) && is_resource).then_some((verb, resource))
 }
 
 #[cfg(test)]
@@ -305,6 +325,46 @@ mod tests {
             Discreet::of(&[]).sentence(&status),
             r#"the server refused the request (422 Invalid): `data["tls.crt"]` is required; `type` is refused; the namespace is being deleted"#
         );
+    }
+
+    #[test]
+    fn the_sender_and_the_fields_are_named_for_every_kind() {
+        let inner =
+            json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a"}, "stringData": {"a": "hunter2"}});
+        let parcel = json!({"apiVersion": "example.com/v1", "kind": "Parcel", "spec": {"size": 1, "list": [inner]}});
+        let cause =
+            |field: &str| Cause { reason: "FieldValueInvalid".into(), message: "hunter2".into(), field: field.into() };
+        for (message, fields, shown) in [
+            (
+                "parcels.example.com \"it\" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: hunter2",
+                vec![],
+                "ValidatingAdmissionPolicy `p` (binding `b`) denied the request (422 Invalid)",
+            ),
+            (
+                "Parcel \"it\" is invalid: hunter2",
+                vec!["spec.size", "spec.list[0].stringData.a", "spec.hunter2", "hunter2"],
+                "the server refused the request (422 Invalid): `spec.size` is invalid; `spec.list[0].stringData` is invalid; `spec` is invalid",
+            ),
+            (
+                "admission webhook \"a.example.com\" denied the request: hunter2",
+                vec!["spec.size"],
+                "admission webhook `a.example.com` denied the request (422 Invalid): `spec.size` is invalid",
+            ),
+            (
+                "admission webhook \"hunter2.example.com\" denied the request: hunter2",
+                vec![],
+                "the server refused the request (422 Invalid)",
+            ),
+            (
+                "configmaps \"it\" is forbidden: User \"hunter2\" cannot patch resource \"configmaps\" in API group \"\" in the namespace \"shop\"",
+                vec![],
+                "the user cannot patch resource \"configmaps\" (422 Invalid)",
+            ),
+        ] {
+            let causes = fields.into_iter().map(cause).collect();
+            let status = StatusError { causes, ..StatusError::refusal(422, "Invalid", message) };
+            assert_eq!(Discreet::of(&[&parcel]).sentence(&status), shown, "{message}");
+        }
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod base;
 mod discovery;
 pub mod discreet;
 mod group_document;
+mod known_path;
 pub mod named;
 pub mod readiness;
 mod reads;

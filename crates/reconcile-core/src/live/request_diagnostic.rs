@@ -23,7 +23,7 @@ impl Diagnostic {
             is_encrypted || may_be_secret(gvk) || may_quote_secret(gvk, objects, &status.texts())
         };
         match error.status() {
-            Some(status) if is_secret(status) => of_secret(status, error),
+            Some(status) if is_secret(status) => of_secret(status, objects, error),
             status => {
                 let diagnostic = Self::from(error);
                 match status.and_then(|status| refused_by_policy(&status.message)) {
@@ -41,8 +41,8 @@ pub fn failed_request(target: &Target, live: Option<&Value>, error: &RequestErro
     Diagnostic::about_object(&target.key.gvk, &objects, target.desired.origin.is_encrypted, error)
 }
 
-fn of_secret(status: &StatusError, error: &RequestError) -> Diagnostic {
-    let refusal = Discreet::of(&[]).diagnostic(status);
+fn of_secret(status: &StatusError, objects: &[&Value], error: &RequestError) -> Diagnostic {
+    let refusal = Discreet::of(objects).diagnostic(status);
     Diagnostic { hint: error.hint().or(refusal.hint), ..refusal }
 }
 

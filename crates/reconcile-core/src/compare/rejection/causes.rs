@@ -138,7 +138,7 @@ pub(super) fn would_be_null(cursor: &Cursor<'_>) -> String {
     format!("`{name}` would be null, which its type does not allow: the apply removes all that was in it")
 }
 
-/// The diagnostics for a Secret, from the fields and reasons of the causes alone: their text may quote secret values.
+/// The diagnostics for an object with secret values, from the fields and reasons of the causes alone: their text may quote secret values.
 fn secret_diagnostics(subject: &RejectedObject<'_>, causes: &[Cause]) -> Vec<Diagnostic> {
     let objects: Vec<&Value> = std::iter::once(subject.manifest()).chain(subject.live).collect();
     let discreet = Discreet::of(&objects);
@@ -158,7 +158,7 @@ fn secret_diagnostics(subject: &RejectedObject<'_>, causes: &[Cause]) -> Vec<Dia
             ["data" | "stringData", key] if !is_data_key(key) => format!("`{field}`: {BAD_KEY}"),
             _ => format!("`{field}` {}", complaint(&cause.reason)),
         };
-        let steps: Vec<Step<'_>> = names.into_iter().map(Step::Key).collect();
+        let steps: Vec<Step<'_>> = field.elements().iter().filter_map(step).collect();
         subject.target.desired.origin.diagnostic_at_key(&steps, message)
     });
     diagnostics.collect()
@@ -166,6 +166,14 @@ fn secret_diagnostics(subject: &RejectedObject<'_>, causes: &[Cause]) -> Vec<Dia
 
 fn field_name(element: &PathElement) -> Option<&str> {
     if let PathElement::Field(name) = element { Some(name) } else { None }
+}
+
+fn step(element: &PathElement) -> Option<Step<'_>> {
+    match element {
+        PathElement::Field(name) => Some(Step::Key(name)),
+        PathElement::Index(index) => usize::try_from(*index).ok().map(Step::Index),
+        PathElement::Key(_) | PathElement::Member(_) => None,
+    }
 }
 
 /// The server's message about an invalid key of a Secret (apimachinery `validation.IsConfigMapKey`).

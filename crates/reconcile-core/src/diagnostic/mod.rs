@@ -15,6 +15,8 @@ use std::sync::Arc;
 
 use kube_yaml::{Mark, SyntaxDiagnostic};
 
+use crate::text::visible;
+
 pub use excerpt::{Excerpt, Line, Underline};
 
 /// The severity of a diagnostic.
@@ -156,10 +158,10 @@ pub fn is_kustomization(file: &str) -> bool {
 /// The names that kustomize looks for in a directory (kustomize `api/konfig`, `RecognizedKustomizationFileNames`).
 pub const KUSTOMIZATIONS: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
 
-/// `web.yaml:12:5`; `k/kustomization.yaml` for everything that is built from it
+/// `web.yaml:12:5`, on one line whatever the file is called; `k/kustomization.yaml` for everything that is built from it
 impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.file)?;
+        f.write_str(&visible(&self.file))?;
         if is_kustomization(&self.file) {
             return Ok(());
         }
@@ -284,6 +286,14 @@ mod tests {
     use std::fmt::Write as _;
 
     use super::Code;
+
+    #[test]
+    fn a_location_is_one_visible_line() {
+        let mark = kube_yaml::Mark { line: 1, column: 4 };
+        let diagnostic = super::Diagnostic::at(&"fn/a\nb\u{1b}.yaml".into(), mark, "is wrong");
+        assert_eq!(diagnostic.to_string(), "fn/a\\nb\\u{1b}.yaml:1:4: is wrong");
+        assert_eq!(diagnostic.location.unwrap().file.as_ref(), "fn/a\nb\u{1b}.yaml");
+    }
 
     #[test]
     fn names_lead_back_to_their_codes_and_are_sorted() {

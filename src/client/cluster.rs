@@ -17,6 +17,7 @@ use super::auth::session::{Session, Sessions};
 use super::early::EarlyReads;
 use super::options::{ConnectOptions, Log, RequestTimeout};
 use super::request::{BodyReader, Counters, Request, RequestKind, Warnings};
+use super::transport::connector::Token;
 use super::transport::endpoint::{Contact, Endpoint};
 use super::transport::exchange::{Exchange, Parsed, Whole, parsed};
 use super::transport::pace::{LoadSignal, Pace};
@@ -313,12 +314,12 @@ impl Cluster {
         let request = Request::watch(address);
         tokio::select! {
             biased;
-            outcome = self.begin_watch(request) => outcome.map(|body| Watch::new(Arc::clone(&self.0.endpoint), body, kept)),
+            outcome = self.begin_watch(request) => outcome.map(|opened| Watch::new(Arc::clone(&self.0.endpoint), opened, kept)),
             () = self.1.cancelled() => Err(RequestError::Stopped),
         }
     }
 
-    async fn begin_watch(&self, request: Request) -> Result<Body, RequestError> {
+    async fn begin_watch(&self, request: Request) -> Result<(Body, Token), RequestError> {
         if self.is_stopped() {
             return Err(RequestError::Stopped);
         }
@@ -332,11 +333,11 @@ impl Cluster {
         }
     }
 
-    async fn open(&self, session: &Session, request: &Request) -> Result<Body, RequestError> {
+    async fn open(&self, session: &Session, request: &Request) -> Result<(Body, Token), RequestError> {
         let deadline = Deadline::new(self.0.timeout);
         let opening = exchange::open(&session.client, &self.0.endpoint, request, deadline);
         let (_, body) = self.attempt(session, request, opening, |(head, _)| head.status.as_u16()).await?;
-        Ok(body)
+        Ok((body, session.client.token()))
     }
 
     async fn once<E: Exchange>(

@@ -17,6 +17,7 @@ use tokio_rustls::rustls::{ConfigBuilder, RootCertStore, ServerConfig};
 
 use super::server::{Act, Seen, Server, answer, ok};
 use super::*;
+use reconcile_core::object::Projection;
 
 const OK: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}";
 const ALWAYS: RangeInclusive<i32> = 1975..=4000;
@@ -385,4 +386,33 @@ async fn credentials_that_have_expired_say_so_by_the_clock_of_the_server() {
         assert_eq!(why_refused(date, 2001..=2002, token(claims)).await, "", "{claims}");
     }
     assert_eq!(why_refused(now, ALWAYS, Some("opaque".to_owned())).await, "");
+}
+
+/// A server or a gateway that repeats what it was sent, in every way in which texts of others are read.
+#[tokio::test]
+async fn a_token_that_an_answer_repeats_is_not_shown() {
+    let token = "token-of-the-user";
+    let status = r#"{"kind": "Status", "reason": "token-of-the-user", "message": "got Bearer token-of-the-user",
+        "details": {"name": "token-of-the-user", "causes": [{"message": "token-of-the-user", "field": "token-of-the-user"}]}}"#;
+    let plain = format!("{} got Bearer {token}", "x".repeat(180));
+    for (line, body) in [
+        ("403 Forbidden", status.to_owned()),
+        ("401 Unauthorized", status.to_owned()),
+        ("502 Bad Gateway", "got Bearer token-of-the-user".to_owned()),
+        ("502 Bad Gateway", plain),
+    ] {
+        let authority = Authority::new();
+        let warning = format!("warning: 299 - \"got {token}\"");
+        let tls = authority.server("127.0.0.1", false);
+        let server = Server::start_tls(tls, move |_, _| answer(line, &[&warning], &body)).await;
+        let options = ConnectOptions { token: Some(token.into()), ..authority.trusted(&server) };
+        let cluster = connect(&options, &Environment::default()).await.unwrap();
+        let warnings = Warnings::default();
+        let error = cluster.change(write("/api/v1/namespaces/shop"), &warnings).await.unwrap_err();
+        assert_eq!(warnings.take(), ["got …"]);
+        let shown = format!("{} {error:?}", error.in_full());
+        assert!(!shown.contains("token-of"), "{shown}");
+        let watch = cluster.watch(Address::from("/api/v1/pods").with("watch", "true"), Projection::Whole).await;
+        assert!(!format!("{:?}", watch.err()).contains("token-of"));
+    }
 }

@@ -111,6 +111,29 @@ impl AuthorizedClient {
     pub fn has_credentials(&self) -> bool {
         self.authorization.is_some() || self.http.has_certificate
     }
+
+    /// The token that is sent.
+    pub fn token(&self) -> Token {
+        Token(self.authorization.clone())
+    }
+}
+
+/// The length of the shortest token that is looked for in texts, in bytes.
+const SHORTEST_TOKEN: usize = 8;
+
+/// The token of a client, which a text of others may repeat.
+#[derive(Default)]
+pub struct Token(Option<HeaderValue>);
+
+impl Token {
+    /// A text without the token.
+    pub fn hidden_in(&self, text: &str) -> String {
+        let token = self.0.as_ref().and_then(|header| str::from_utf8(header.as_bytes()).ok()?.strip_prefix("Bearer "));
+        match token.map(str::trim).filter(|token| token.len() >= SHORTEST_TOKEN) {
+            Some(token) => text.replace(token, "…"),
+            None => text.to_owned(),
+        }
+    }
 }
 
 /// A client without a connection yet, for the server, proxy, user to impersonate and connect timeout of `config`. It fails if the

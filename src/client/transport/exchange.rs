@@ -14,7 +14,7 @@ use reconcile_core::text::one_line;
 use tokio::task::JoinError;
 
 use super::connect_cause::{self, CauseKind};
-use super::connector::{AuthorizedClient, received};
+use super::connector::{AuthorizedClient, Token, received};
 use super::endpoint::Endpoint;
 use super::retry::Deadline;
 use crate::client::options::RequestTimeout;
@@ -60,13 +60,13 @@ impl Exchange for Whole<'_> {
     ) -> Result<Response<Bytes>, RequestError> {
         let (head, body) = begin(client, endpoint, request, deadline).await?;
         if let Whole(Some(all)) = self {
-            all.add(warnings_of(&head.headers));
+            all.add(warnings_of(&head.headers, &client.token()));
         }
         let body = read(endpoint, request, &head, body, deadline).await?;
         if head.status.is_success() {
             return Ok(answered(head.status, body));
         }
-        Err(refusal(endpoint, request, &head, &body))
+        Err(refusal(client, endpoint, request, &head, &body))
     }
 }
 
@@ -147,7 +147,7 @@ pub async fn open(
         return Ok((head, body));
     }
     let body = read(endpoint, request, &head, body, deadline).await?;
-    Err(refusal(endpoint, request, &head, &body))
+    Err(refusal(client, endpoint, request, &head, &body))
 }
 
 /// Reads the next frame of a streamed body; `None` at its end. A server that is silent for too long counts as gone.
@@ -190,9 +190,18 @@ async fn read(
     Ok(content.finish())
 }
 
-fn refusal(endpoint: &Endpoint, request: &Request, head: &Parts, body: &[u8]) -> RequestError {
-    let status = StatusError::parse(head.status, &head.headers, body).answering(&request.address);
-    let status = Box::new(status);
+fn refusal(
+    client: &AuthorizedClient,
+    endpoint: &Endpoint,
+    request: &Request,
+    head: &Parts,
+    body: &[u8],
+) -> RequestError {
+    // Part of a long text is taken: the token must not be cut before it is looked for.
+    let token = client.token();
+    let body = token.hidden_in(&String::from_utf8_lossy(body));
+    let status = StatusError::parse(head.status, &head.headers, body.as_bytes()).answering(&request.address);
+    let status = Box::new(status.with_texts(|text| token.hidden_in(text)));
     if head.status == StatusCode::UNAUTHORIZED {
         let date = head.headers.get(DATE).and_then(|date| date.to_str().ok());
         let time = date.and_then(|date| rfc2822::parse(date).ok()).map(|date| date.timestamp());
@@ -289,14 +298,15 @@ impl CollectedBody {
     }
 }
 
-/// The texts of the `Warning` headers with code 299 (RFC 7234 §5.5, KEP-1693), the only one that the API server uses, on one line each.
-fn warnings_of(headers: &HeaderMap) -> Vec<String> {
+/// The texts of the `Warning` headers with code 299 (RFC 7234 §5.5, KEP-1693), the only one that the API server uses, on one line each
+/// and without the token.
+fn warnings_of(headers: &HeaderMap, token: &Token) -> Vec<String> {
     let mut texts = Vec::new();
     for header in headers.get_all(WARNING) {
         let text = String::from_utf8_lossy(header.as_bytes());
         let mut rest = text.as_ref();
         while let Some((code, warning, after)) = next(rest) {
-            let warning = one_line(&warning, MAX_LENGTH);
+            let warning = one_line(&token.hidden_in(&warning), MAX_LENGTH);
             if code == "299" && !warning.is_empty() {
                 texts.push(warning);
             }
@@ -340,7 +350,7 @@ mod tests {
         for value in values {
             headers.append(WARNING, http::HeaderValue::from_bytes(value.as_bytes()).unwrap());
         }
-        warnings_of(&headers)
+        warnings_of(&headers, &Token::default())
     }
 
     #[test]

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use std::sync::Arc;
 
+use super::connector::Token;
 use super::endpoint::Endpoint;
 use super::exchange::next_part;
 use crate::client::request::RequestKind;
@@ -33,6 +34,8 @@ pub enum WatchEvent {
 pub struct Watch {
     endpoint: Arc<Endpoint>,
     body: Body,
+    /// The token that was sent.
+    token: Token,
     /// The fields of objects that are kept.
     kept: Projection,
     /// The part of an incomplete line that was received.
@@ -49,8 +52,8 @@ struct EventType {
 }
 
 impl Watch {
-    pub(in crate::client) fn new(endpoint: Arc<Endpoint>, body: Body, kept: Projection) -> Self {
-        Self { endpoint, body, kept, line: BytesMut::new(), searched: 0 }
+    pub(in crate::client) fn new(endpoint: Arc<Endpoint>, (body, token): (Body, Token), kept: Projection) -> Self {
+        Self { endpoint, body, token, kept, line: BytesMut::new(), searched: 0 }
     }
 
     /// Reads the next event; `None` if the server ended the stream properly. A server that sends bookmarks is silent for a minute at
@@ -89,7 +92,10 @@ impl Watch {
             "ADDED" | "MODIFIED" => Ok(WatchEvent::Set(object(self.kept)?)),
             "DELETED" => Ok(WatchEvent::Deleted(object(self.kept)?)),
             "BOOKMARK" => Ok(WatchEvent::Bookmark),
-            "ERROR" => Ok(WatchEvent::Failed(failure(&object(Projection::Whole)?))),
+            "ERROR" => {
+                let status = failure(&object(Projection::Whole)?);
+                Ok(WatchEvent::Failed(status.with_texts(|text| self.token.hidden_in(text))))
+            }
             _ => Err(no_event()),
         }
     }

@@ -142,7 +142,7 @@ async fn a_certificate_of_a_client_is_presented_as_kubectl_does_or_refused_with_
         ("client-passphrase-pkcs1.pem", (false, passphrase)),
         ("client-passphrase-sec1.pem", (false, passphrase)),
         ("client-other-key.pem", (false, Some("belongs to another certificate"))),
-        ("client-malformed.pem", (false, Some("the client certificate is malformed"))),
+        ("client-malformed.pem", (false, Some("client-malformed.pem` is malformed"))),
     ] {
         let certificates = chain("signed-by-p224.pem");
         let key = PrivateKeyDer::from_pem_file(file("server.key")).unwrap();

@@ -228,6 +228,17 @@ impl StatusError {
         }
     }
 
+    /// The same with its texts as they may be shown.
+    #[must_use]
+    pub fn with_texts(mut self, shown: impl Fn(&str) -> String) -> Self {
+        let causes = self.causes.iter_mut().flat_map(|cause| [&mut cause.reason, &mut cause.message, &mut cause.field]);
+        let details = [&mut self.details_kind, &mut self.details_name].into_iter().flatten();
+        for text in [&mut self.message, &mut self.reason].into_iter().chain(causes).chain(details) {
+            *text = shown(text);
+        }
+        self
+    }
+
     /// Sets the address of the request that it answers. A missing permission counts only if it is about the resource and the
     /// namespace of the address.
     pub fn answering(self, address: &Address) -> Self {

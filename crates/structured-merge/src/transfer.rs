@@ -96,7 +96,11 @@ impl Ownership {
                 entry.fields.intersection(&claimed)
             };
             let left = entry.fields.difference(&pass);
-            let emptied = emptied_by_ours(&left, &self.our_fields(), manifest);
+            let emptied = if schema.stores_as_sent() {
+                emptied_by_ours(&left, &self.our_fields(), manifest)
+            } else {
+                FieldSet::new()
+            };
             let (pass, left) = (pass.union(&emptied), left.difference(&emptied));
             let left = if is_former { without_parents(left, &pass) } else { left };
             if !pass.is_empty() {
@@ -147,8 +151,8 @@ fn fields_applied(fields: &FieldSet, live: &Value, schema: TypeRef<'_>, claimed:
     passing
 }
 
-/// The maps and structs that an owner still claims, and that lose their last fields because those were ours and the manifest drops them. If they
-/// stayed claimed, the server would leave null in their place, which the types of custom resources do not allow (structured-merge-diff
+/// The maps and lists of a custom resource that an owner still claims, and that lose their last entries because those were ours and the manifest
+/// drops them. If they stayed claimed, the server would leave null in their place, which their types do not allow (structured-merge-diff
 /// `typed/remove.go`).
 fn emptied_by_ours(left: &FieldSet, ours: &FieldSet, manifest: &FieldSet) -> FieldSet {
     let is_dropped = |path: &FieldPath| {

@@ -1,5 +1,5 @@
-//! Messages about refusals of a Secret, and of other objects with secret values. The text of a server, a webhook or a policy may quote its values in any spelling, so none
-//! of that text is repeated. A message names the author of the refusal, the code, the reason and the fields.
+//! Messages about refusals of a Secret, and of other objects with secret values. The text of a server, a webhook or a policy may quote the
+//! values in any spelling, so none of that text is repeated. A message names the author of the refusal, the code, the reason and the fields.
 
 use std::fmt::Write as _;
 

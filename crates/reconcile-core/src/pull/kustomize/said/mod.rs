@@ -5,7 +5,7 @@ mod names;
 mod sentences;
 
 pub use names::Names;
-use sentences::SENTENCES;
+use sentences::{SENTENCES, Then};
 
 /// The most bytes of a message that are looked at.
 const MOST_BYTES: usize = 64 << 10;
@@ -105,21 +105,6 @@ fn known(text: &str, names: &Names) -> Option<usize> {
         is_sentence.then(|| sentence.len().saturating_add(name.unwrap_or_default()))
     };
     SENTENCES.iter().filter_map(length).max()
-}
-
-/// The name that follows a sentence.
-#[derive(Clone, Copy, Debug)]
-enum Then {
-    /// None.
-    End,
-    /// The number of a line.
-    Line,
-    /// A file or a folder.
-    File,
-    /// An object, as `Kind.version.group/name.namespace`.
-    Object,
-    /// A part of the name of an object, a field of a kustomization, or a path in an object.
-    Word,
 }
 
 #[cfg(test)]

@@ -1,6 +1,19 @@
 //! The sentences of kustomize, of what it reads YAML and JSON with, and of git.
 
-use super::Then;
+/// The name that follows a sentence.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Then {
+    /// None.
+    End,
+    /// The number of a line.
+    Line,
+    /// A file or a folder.
+    File,
+    /// An object, as `Kind.version.group/name.namespace`.
+    Object,
+    /// A part of the name of an object, a field of a kustomization, or a path in an object.
+    Word,
+}
 
 /// Sentences, each up to the first text in it that is not the same for everybody, and the kind of name that follows. A sentence is no
 /// single word that may be a value (kustomize `api`, kyaml, `go-yaml`, `encoding/json`, `json-patch`).
@@ -15,7 +28,7 @@ pub(super) const SENTENCES: [(&str, Then); 241] = [
     ("merging resources from '", Then::File),
     ("recursed accumulation of path '", Then::File),
     ("recursed merging from path '", Then::File),
-    ("couldn't make target for path '", Then::File),
+    ("couldn\x27t make target for path '", Then::File),
     ("must build at directory", Then::End),
     ("must build at directory: '", Then::File),
     ("must resolve to a file", Then::End),
@@ -137,7 +150,7 @@ pub(super) const SENTENCES: [(&str, Then); 241] = [
     ("fatal: unable to access '", Then::File),
     ("fatal: could not read Username for '", Then::File),
     ("terminal prompts disabled", Then::End),
-    ("fatal: couldn't find remote ref", Then::End),
+    ("fatal: couldn\x27t find remote ref", Then::End),
     ("fatal: Could not read from remote repository", Then::End),
     ("fatal: repository '", Then::File),
     ("Could not resolve host", Then::End),
@@ -171,7 +184,7 @@ pub(super) const SENTENCES: [(&str, Then); 241] = [
     ("illegally qualifies as both an SM and JSON patch", Then::End),
     ("must specify a target for patch", Then::End),
     ("must specify a target for JSON patch", Then::End),
-    ("patch and path can't be set at the same time", Then::End),
+    ("patch and path can\x27t be set at the same time", Then::End),
     ("must specify one of patch and path in", Then::End),
     ("patch appears to be empty", Then::End),
     ("failed to get the patch file from path(", Then::File),

@@ -49,7 +49,7 @@ fn files_objects_fields_and_lines_are_told() {
     for message in [
         missing,
         "error: accumulating resources: accumulation err='accumulating resources from '../base': evalsymlink failure on '/r/base' : lstat /r/base: no such file or directory'",
-        "accumulating resources from '../base': '/r/base' must resolve to a file': couldn't make target for path '/r/base'",
+        "accumulating resources from '../base': '/r/base' must resolve to a file': couldn\x27t make target for path '/r/base'",
         "lstat /r/k/far: no such file or directory",
         "Error: invalid Kustomization: json: unknown field \"resourcez\"",
         "Error: invalid Kustomization: yaml: line 2: found character that cannot start any token",

@@ -14,7 +14,7 @@ use reconcile_core::live::Target;
 use reconcile_core::manifest::Origin;
 use reconcile_core::manifest::yaml::Step;
 use reconcile_core::rules::{Glob, MAX_NAME, NAME_PATTERN};
-use reconcile_core::text::{listed, one_line};
+use reconcile_core::text::{listed, one_line, without_credentials};
 
 /// The most items of a list.
 const MAX_ITEMS: usize = 100;
@@ -37,7 +37,7 @@ pub(crate) struct Expectation {
     #[schemars(with = "Option<Vec<String>>")]
     #[schemars(length(min = 1, max = MAX_ITEMS), inner(length(min = 1, max = MAX_TEXT)))]
     pub contexts: Option<Expected<Vec<Glob>>>,
-    /// URLs of API servers, with the port and the path if they have some. There are no globs.
+    /// URLs of API servers, with the port and the path if they have some; globs are not allowed.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Vec<String>>")]
     #[schemars(length(min = 1, max = MAX_ITEMS), inner(length(min = 1, max = MAX_TEXT), regex(pattern = SERVER_PATTERN)))]
@@ -180,10 +180,13 @@ fn server(text: &str) -> Result<String, Diagnostic> {
     if canonical(text).is_some() {
         return Ok(text.to_owned());
     }
-    let refused = Diagnostic::general(format!("`{}` is not the URL of a server", one_line(text, 100)));
+    let shown = without_credentials(text);
+    let refused = Diagnostic::general(format!("`{}` is not the URL of a server", one_line(&shown, 100)));
     let is_glob = text.contains(['*', '?']) && !text.contains('=');
-    Err(if is_glob {
-        refused.with_hint(format!("servers have no globs: write each URL, as in `{SERVERS}`"))
+    Err(if shown != text {
+        refused.with_hint("leave the user name and the password out")
+    } else if is_glob {
+        refused.with_hint(format!("`servers` takes no globs: list each URL, as in `{SERVERS}`"))
     } else {
         refused
     })
@@ -273,8 +276,6 @@ mod tests {
             "https://10.1.2.3:99999",
             "https://10.1.2.3:+443",
             "https://10.1.2.3:https",
-            "https://admin@10.1.2.3",
-            "https://admin:secret@10.1.2.3:6443",
             "https://10.1.2.3/#top",
             "https://10.1.2.3?x=y",
             "https://10.1.2.3 ",
@@ -284,8 +285,13 @@ mod tests {
         for url in refused {
             assert_eq!(server(url).unwrap_err().hint, None, "{url}");
         }
+        for url in ["https://admin@10.1.2.3", "https://admin:secret@10.1.2.3:6443"] {
+            let error = server(url).unwrap_err();
+            assert_eq!(error.hint.as_deref(), Some("leave the user name and the password out"), "{url}");
+            assert!(!error.message.contains("admin"), "{error}");
+        }
         for url in ["https://10.1.2.3:*", "https://*.shop", "https://10.1.2.?:6443", "https://10.1.2.3/*", "*"] {
-            assert!(server(url).unwrap_err().hint.unwrap().starts_with("servers have no globs"), "{url}");
+            assert!(server(url).unwrap_err().hint.unwrap().starts_with("`servers` takes no globs"), "{url}");
         }
     }
 

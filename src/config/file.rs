@@ -8,7 +8,7 @@ use reconcile_core::diagnostic::{Diagnostic, Location};
 use reconcile_core::manifest::SourceText;
 use reconcile_core::manifest::kind_of;
 use reconcile_core::manifest::yaml::{Positions, Step};
-use reconcile_core::text::{one_line, similar};
+use reconcile_core::text::{one_line, similar, without_credentials};
 
 /// The file and its diagnostics.
 pub(super) struct File<'a> {
@@ -85,8 +85,10 @@ impl File<'_> {
     pub fn of_value(&mut self, node: &ConfigNode<'_>, message: impl Into<String>, hint: impl Into<String>) {
         let key = self.positions.nearest(&node.path);
         let value = self.positions.value_at(&node.path).filter(|value| value.line == key.line);
-        let diagnostic = Diagnostic::at(self.name, value.unwrap_or(key), message);
-        self.diagnostics.push(diagnostic.shown_in(self.text, None).with_hint(hint));
+        let diagnostic = Diagnostic::at(self.name, value.unwrap_or(key), message).with_hint(hint);
+        // A line with a password is not shown.
+        let has_credentials = node.value.as_str().is_some_and(|text| without_credentials(text) != text);
+        self.diagnostics.push(if has_credentials { diagnostic } else { diagnostic.shown_in(self.text, None) });
     }
 
     /// The location of a value.

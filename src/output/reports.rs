@@ -3,12 +3,13 @@
 use std::sync::PoisonError;
 
 use reconcile_core::diagnostic::{Code, Diagnostic};
+use reconcile_core::pass::Outcome;
 use reconcile_core::text::one_line;
 use reconcile_report::formats::text::outcomes;
 use reconcile_report::formats::{Render, unified};
 use reconcile_report::{
     Command, ConfigurationInfo, ContextReport, EXIT_INVALID, EXIT_SUCCESS, Failure, ObjectReport, Report, Reports,
-    Role, View, left_alone, plain,
+    Role, Verdict, View, left_alone, plain,
 };
 
 use crate::cli::OutputTarget;
@@ -103,6 +104,7 @@ impl Output {
             // That the run was interrupted is known.
             Some(error) if error.code == Code::Interrupted => None,
             Some(error) => Some(error.message.clone()),
+            None if object.run.outcome == Some(Outcome::Skipped) && report.verdict == Verdict::Interrupted => None,
             None if object.is_undone() => outcomes::reason(object),
             None => None,
         };

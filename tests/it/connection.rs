@@ -173,6 +173,14 @@ fn a_cluster_that_is_down_is_named_with_the_cause() {
         }
         assert_eq!(run.stderr.matches("error: ").count(), 1, "{run}");
     }
+    // Reports say the same, and name the cluster.
+    let diff = ["diff", "-f", ".", "-o", "text=report.txt", "-o", "prometheus"];
+    let run = ws.through("https://127.0.0.1:1").reconcile(diff).exits_with(3);
+    let cluster = &run.report()["cluster"];
+    assert_eq!(cluster["server"], "https://127.0.0.1:1", "{run}");
+    assert!(run.stdout.contains(&format!("context={}", cluster["context"])), "{run}");
+    let text = fs::read_to_string(ws.folder().join("report.txt")).unwrap();
+    assert!(text.contains("connection refused") && text.contains("context ") && !text.contains("in sync"), "{text}");
     let run = ws.through("https://no-such-host.invalid:6443").reconcile(["diff", "-f", "."]).exits_with(3);
     assert!(run.stderr.contains("no-such-host.invalid"), "{run}");
 }

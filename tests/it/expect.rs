@@ -189,7 +189,8 @@ fn mistakes_in_the_expectations_are_reported_with_their_places() {
         ("context: [prod]", "unknown key `context` in `expect`"),
         ("servers: [10.1.2.3]", "`10.1.2.3` is not the URL of a server"),
         ("servers: ['https://127.0.0.1:*']", "`https://127.0.0.1:*` is not the URL of a server"),
-        ("servers: ['https://*.shop']", "servers have no globs: write each URL"),
+        ("servers: ['https://*.shop']", "`servers` takes no globs: list each URL"),
+        ("servers: ['https://admin:secret@10.1.2.3']", "leave the user name and the password out"),
         ("servers: ['https://127.0.0.1:99999']", "`https://127.0.0.1:99999` is not the URL of a server"),
         ("namespaces: ['shop-(a)']", "is not a glob"),
         ("applyset: a/b/c", "`a/b/c` does not name an apply set"),
@@ -198,6 +199,7 @@ fn mistakes_in_the_expectations_are_reported_with_their_places() {
     ] {
         let run = refused(&expecting(&format!("  {expect}")), &["diff", "-f", "deploy"]);
         assert!(run.stderr.contains("deploy/.kubectl-reconcile.yaml:4:") && run.stderr.contains(message), "{run}");
+        assert!(!run.stderr.contains("secret@"), "{run}");
     }
 }
 

@@ -97,7 +97,7 @@ impl Ownership {
             };
             let left = entry.fields.difference(&pass);
             let emptied = if schema.stores_as_sent() {
-                emptied_by_ours(&left, &self.our_fields(), manifest)
+                emptied_by_ours(&left, &self.our_fields().union(&pass), manifest)
             } else {
                 FieldSet::new()
             };
@@ -151,7 +151,7 @@ fn fields_applied(fields: &FieldSet, live: &Value, schema: TypeRef<'_>, claimed:
     passing
 }
 
-/// The maps and lists of a custom resource that an owner still claims, and that lose their last entries because those were ours and the manifest
+/// The maps and lists of a custom resource that an owner still claims, and that lose their last entries because those are ours and the manifest
 /// drops them. If they stayed claimed, the server would leave null in their place, which their types do not allow (structured-merge-diff
 /// `typed/remove.go`).
 fn emptied_by_ours(left: &FieldSet, ours: &FieldSet, manifest: &FieldSet) -> FieldSet {
@@ -159,7 +159,8 @@ fn emptied_by_ours(left: &FieldSet, ours: &FieldSet, manifest: &FieldSet) -> Fie
         ours.contains_at_or_below(path) && !ours.contains(path) && !manifest.contains_at_or_below(path)
     };
     let (dropped, others): (Vec<FieldPath>, Vec<FieldPath>) = left.paths().into_iter().partition(is_dropped);
-    dropped.into_iter().filter(|path| !others.iter().any(|other| path.is_prefix_of(other))).collect()
+    let others: FieldSet = others.into_iter().collect();
+    dropped.into_iter().filter(|path| !others.contains_at_or_below(path)).collect()
 }
 
 /// The rest of an owner's fields after some of them have passed on: nothing, if only maps and lists around those are left. Such an

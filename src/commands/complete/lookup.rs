@@ -79,7 +79,9 @@ pub(crate) async fn looked_up(
 fn commands(program: &Command, words: &[String]) -> Option<Vec<String>> {
     let (_, before) = words.split_last()?;
     let mut command = program;
-    for name in before.iter().skip(1).filter(|word| !word.starts_with('-')) {
+    // Only `--dir` has a value that is a word of its own.
+    let is_name = |[former, word]: &[String; 2]| !word.starts_with('-') && former != "--dir";
+    for [_, name] in before.array_windows().filter(|pair| is_name(pair)) {
         command = shown(command).find(|command| command.get_name() == name)?;
     }
     Some(shown(command).map(|command| command.get_name().to_owned()).collect())

@@ -51,8 +51,9 @@ impl Voice<'_> {
         let Said { text, is_whole } = said(&about, &names);
         let hint = format!("is left out because it may quote a secret value; `{command} {name}` shows it");
         match text.as_str() {
-            text if is_whole => diagnostic(&format!("failed: {text}")),
+            "" if is_whole => diagnostic("failed"),
             "" => diagnostic("failed").with_hint(format!("its message {hint}")),
+            text if is_whole => diagnostic(&format!("failed: {text}")),
             text => diagnostic(&format!("failed: {text}")).with_hint(format!("the rest {hint}")),
         }
     }

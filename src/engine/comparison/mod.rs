@@ -243,7 +243,8 @@ impl<'a> Comparison<'a> {
         MembersOfBase { changed: found.into_iter().flatten().collect(), encrypted }
     }
 
-    /// Sends the dry runs of all objects at once. Objects whose namespace or kind exists only in this input are not tried yet.
+    /// Sends the dry runs of all objects at once. Objects whose namespace or kind exists only in this input are not tried
+    /// yet, except for manifests in which the server may find a mistake.
     async fn ask(&self, machines: &mut [Box<ComparisonMachine<'_>>], coming_kinds: &ChangingKinds<'_>) {
         let all = machines.len();
         let namespaces = machines.iter().filter(|machine| is_absent(machine));

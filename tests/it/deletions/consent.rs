@@ -101,12 +101,15 @@ fn without_consent_nothing_is_pruned_and_the_rest_is_applied() {
     }
 }
 
-/// A job that shows nothing but the test report sees why it failed.
+/// A job that shows nothing but the test report, or is quiet, says why it failed.
 #[test]
-fn deletions_that_nobody_allowed_are_errors_of_the_test_report() {
+fn deletions_that_nobody_allowed_are_errors_of_the_test_report_and_of_a_quiet_run() {
     let Case { ws, .. } = &elsewhere();
     let apply = run(ws, "apply", &["-o", "junit"]).exits_with(4);
     assert!(apply.stdout.contains(r#"errors="1""#) && apply.stdout.contains("<error"), "{apply}");
+    let apply = run(ws, "apply", &["-q", "-o", "name"]).exits_with(4);
+    let named = format!("error: ConfigMap {}/it: ", ws.fill_in("$NS-other"));
+    assert!(apply.stderr.contains(&named) && apply.stderr.contains("--prune-allow"), "{apply}");
 }
 
 #[test]

@@ -69,10 +69,16 @@ impl ComparisonMachine<'_> {
         match error.status() {
             Some(status) if status.code == 409 => self.pruning_rejected(live, error),
             Some(status) if status.code == 422 => {
-                let is_said = |cause: &Cause| status.causes.iter().any(|other| other.field == cause.field);
+                let is_same =
+                    |one: &Cause, other: &Cause| without_positions(&one.field) == without_positions(&other.field);
+                let is_said = |cause: &Cause| status.causes.iter().any(|other| is_same(other, cause));
                 let are_all = trial.error.status().is_some_and(|first| first.causes.iter().all(is_said));
                 let Trial { attempt, error, earlier, .. } = *trial;
                 if are_all { self.spare(live, attempt, error, earlier, 0) } else { self.rejected(Some(live), &error) }
+            }
+            // It is the update that is refused so.
+            Some(status) if status.code != 429 && (400..500).contains(&status.code) => {
+                self.rejected(Some(live), &trial.error)
             }
             _ => self.rejected(Some(live), error),
         }
@@ -181,6 +187,17 @@ impl ComparisonMachine<'_> {
         let prediction = Prediction { rewrites_records, ..prediction };
         Some(Attempt { sent, prediction, taken })
     }
+}
+
+/// The field of a cause without the positions of items: the server and a prediction may have them in another order.
+fn without_positions(field: &str) -> String {
+    let name = |part: &str| match part.split_once(']') {
+        Some((position, rest)) if position.bytes().all(|digit| digit.is_ascii_digit()) => rest.to_owned(),
+        _ => format!("[{part}"),
+    };
+    let mut parts = field.split('[');
+    let root = parts.next().unwrap_or_default().to_owned();
+    parts.map(name).fold(root, |all, part| all + &part)
 }
 
 fn first(live: Box<LiveObject>, attempt: Attempt, error: RequestError) -> State {

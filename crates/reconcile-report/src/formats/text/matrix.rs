@@ -31,7 +31,7 @@ pub fn whole(reports: &Reports, view: &View, remarks: fn(&Report) -> Styled) -> 
     for one in &reports.contexts {
         text.append(heading(one.name(), one.server.as_deref()));
         let remarks = remarks(&one.report);
-        let is_said = !remarks.is_empty();
+        let is_said = !remarks.is_empty() && !one.report.errors.is_empty();
         text.append(remarks);
         if !is_stopped(&one.report) {
             text.append(section(&one.report, &headed));

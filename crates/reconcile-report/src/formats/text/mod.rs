@@ -53,6 +53,7 @@ fn whole_with(reports: &Reports, view: &View, remarks: fn(&Report) -> Styled) ->
     let mut text = remarks(report);
     if matrix::is_stopped(report) {
         text.line(Role::Plain, verdict_of(report).sentence);
+        report.cluster.iter().for_each(|cluster| text.append(cluster_line(cluster)));
     } else {
         text.append(whole(report, view));
     }

@@ -74,7 +74,7 @@ pub struct Names {
 impl Names {
     /// The names of a build of which only the directory is known.
     pub fn of_directory(directory: &str) -> Self {
-        let files = BTreeSet::from([directory.to_owned(), name_without_credentials(directory)]);
+        let files = BTreeSet::from([name_without_credentials(directory)]);
         let words = MISSING.into_iter().chain(BUILTIN).map(ToOwned::to_owned).collect();
         Self { files, words, lines: 0 }
     }
@@ -115,7 +115,7 @@ impl Names {
         let paths = patches.filter_map(|item| item.get("path")?.as_str());
         let openapi = value.pointer("/openapi/path").and_then(Value::as_str);
         for name in bases(value).chain(lists).chain(paths).chain(openapi).filter(|name| !name.contains('\n')) {
-            self.files.extend([name.to_owned(), name_without_credentials(name)]);
+            self.files.insert(name_without_credentials(name));
             let mut path = joined(folder, name);
             // A message may name the first folder on the way that is missing.
             while let Some(missing) = path.filter(|path| !folder.starts_with(path.as_str())) {

@@ -81,7 +81,7 @@ pub fn search(
 enum Failure {
     /// The texts of the files leave no room for these changes.
     Edit(Vec<(usize, Option<Refusal>)>),
-    /// Nor does the build for these.
+    /// The text of the build leaves no room for these.
     Change(Vec<usize>),
     /// The build with all changes does not mean what they mean.
     NotMeant,

@@ -183,7 +183,7 @@ fn server(text: &str) -> Result<String, Diagnostic> {
     let shown = without_credentials(text);
     let refused = Diagnostic::general(format!("`{}` is not the URL of a server", one_line(&shown, 100)));
     let is_glob = text.contains(['*', '?']) && !text.contains('=');
-    Err(if shown != text {
+    Err(if text.contains('@') {
         refused.with_hint("leave the user name and the password out")
     } else if is_glob {
         refused.with_hint(format!("`servers` takes no globs: list each URL, as in `{SERVERS}`"))

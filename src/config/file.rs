@@ -8,7 +8,7 @@ use reconcile_core::diagnostic::{Diagnostic, Location};
 use reconcile_core::manifest::SourceText;
 use reconcile_core::manifest::kind_of;
 use reconcile_core::manifest::yaml::{Positions, Step};
-use reconcile_core::text::{one_line, similar, without_credentials};
+use reconcile_core::text::{one_line, similar};
 
 /// The file and its diagnostics.
 pub(super) struct File<'a> {
@@ -86,8 +86,8 @@ impl File<'_> {
         let key = self.positions.nearest(&node.path);
         let value = self.positions.value_at(&node.path).filter(|value| value.line == key.line);
         let diagnostic = Diagnostic::at(self.name, value.unwrap_or(key), message).with_hint(hint);
-        // A line with a password is not shown.
-        let has_credentials = node.value.as_str().is_some_and(|text| without_credentials(text) != text);
+        // A line with a password in a URL is not shown.
+        let has_credentials = node.value.as_str().is_some_and(|text| text.contains("://") && text.contains('@'));
         self.diagnostics.push(if has_credentials { diagnostic } else { diagnostic.shown_in(self.text, None) });
     }
 

@@ -415,4 +415,14 @@ async fn a_token_that_an_answer_repeats_is_not_shown() {
         let watch = cluster.watch(Address::from("/api/v1/pods").with("watch", "true"), Projection::Whole).await;
         assert!(!format!("{:?}", watch.err()).contains("token-of"));
     }
+    let authority = Authority::new();
+    let event = format!("{{\"type\": \"ERROR\", \"object\": {}}}\n", status.replace('\n', " "));
+    let server =
+        Server::start_tls(authority.server("127.0.0.1", false), move |_, _| answer("200 OK", &[], &event)).await;
+    let options = ConnectOptions { token: Some(token.into()), ..authority.trusted(&server) };
+    let cluster = connect(&options, &Environment::default()).await.unwrap();
+    let pods = Address::from("/api/v1/pods").with("watch", "true");
+    let mut watch = cluster.watch(pods, Projection::Whole).await.unwrap();
+    let failed = format!("{:?}", watch.next().await.unwrap());
+    assert!(failed.contains("got Bearer …") && !failed.contains("token-of"), "{failed}");
 }

@@ -44,8 +44,12 @@ fn cut(text: &str, limit: usize) -> String {
 /// The message of the operating system in lower case and without its number, or our own as it is.
 pub fn io_reason(error: &io::Error) -> String {
     let text = error.to_string();
-    let said = one_line(text.split(" (os error ").next().unwrap_or_default(), 200);
-    if error.get_ref().is_some() { said } else { said.to_lowercase() }
+    // A library may add its own words to what the system says.
+    match text.split_once(" (os error ") {
+        Some((said, _)) => one_line(said, 200).to_lowercase(),
+        None if error.get_ref().is_some() => one_line(&text, 200),
+        None => one_line(&text, 200).to_lowercase(),
+    }
 }
 
 /// A name that others chose, as code in a message: in backquotes, or in quotes and without its backquotes, which would end the code.
@@ -157,6 +161,8 @@ mod tests {
         assert_eq!(io_reason(&io::Error::from_raw_os_error(2)), "no such file or directory");
         assert_eq!(io_reason(&io::ErrorKind::NotFound.into()), "entity not found");
         assert_eq!(io_reason(&io::Error::other("it is larger than 1 GiB")), "it is larger than 1 GiB");
+        let of_library = io::Error::other("Permission denied (os error 13) at path \"/A\"");
+        assert_eq!(io_reason(&of_library), "permission denied");
     }
 
     #[test]

@@ -52,7 +52,7 @@ impl<'a> Discreet<'a> {
 
     /// Returns true if a refusal names its author: a webhook, a policy, a quota, or missing rights.
     pub fn names_author(status: &StatusError) -> bool {
-        author(status).is_some()
+        author(status, |_| true).is_some()
     }
 
     /// The diagnostic for a refused request.
@@ -62,7 +62,8 @@ impl<'a> Discreet<'a> {
 
     /// `admission webhook "a.example.com" denied the request (400 BadRequest): data["tls.crt"] is required`
     pub fn sentence(self, status: &StatusError) -> String {
-        let who = author(status).filter(|who| !self.has_inner_value(who));
+        let is_known = |resource: &str| resource == "secrets" || self.is_of_other_kind();
+        let who = author(status, is_known).filter(|who| !self.has_inner_value(who));
         let who = who.unwrap_or_else(|| "the server refused the request".to_owned());
         let mut sentence = format!("{who} ({} {})", status.code, status.known_reason());
         let mut causes: Vec<String> = status.causes.iter().filter_map(|cause| self.cause(cause)).collect();
@@ -201,8 +202,9 @@ fn warning(text: &str) -> String {
     format!("{who}: {WITHHELD}")
 }
 
-/// The author of a refusal and what it did, read from the beginning of the message, which the API server itself writes.
-fn author(status: &StatusError) -> Option<String> {
+/// The author of a refusal and what it did, read from the beginning of the message, which the API server itself writes. A resource is named only
+/// if it `is_known`: the one of a Secret is, and another word in its place may be a value.
+fn author(status: &StatusError, is_known: impl Fn(&str) -> bool) -> Option<String> {
     let message = status.message.strip_prefix("Internal error occurred: ").unwrap_or(&status.message);
     if let Some(webhook) = webhook(message) {
         return Some(webhook);
@@ -222,7 +224,7 @@ fn author(status: &StatusError) -> Option<String> {
         let name = rest.split(',').next().unwrap_or_default();
         return is_dns_subdomain(name).then(|| format!("the quota `{name}` is exceeded"));
     }
-    let (verb, resource) = rights(message)?;
+    let (verb, resource) = rights(message).filter(|(_, resource)| is_known(resource))?;
     // The namespace is that of the request (`StatusError::answering`).
     let place = match status.missing.as_deref() {
         None => String::new(),
@@ -325,6 +327,19 @@ mod tests {
             Discreet::of(&[]).sentence(&status),
             r#"the server refused the request (422 Invalid): `data["tls.crt"]` is required; `type` is refused; the namespace is being deleted"#
         );
+    }
+
+    #[test]
+    fn a_refusal_of_a_secret_names_no_other_resource() {
+        let secret = json!({"apiVersion": "v1", "kind": "Secret", "stringData": {"a": "hunter2"}});
+        for (resource, shown) in [
+            ("secrets", "the user cannot patch resource \"secrets\" (403 Forbidden)"),
+            ("hunter2", "the server refused the request (403 Forbidden)"),
+        ] {
+            let message = format!("User \"ann\" cannot patch resource \"{resource}\" in API group \"\"");
+            let status = StatusError::refusal(403, "Forbidden", &message);
+            assert_eq!(Discreet::of(&[&secret]).sentence(&status), shown);
+        }
     }
 
     #[test]
